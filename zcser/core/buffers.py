@@ -1,0 +1,101 @@
+"""Byte views of anything that has the buffer protocol.
+
+1. No copy is made here, ever: the view aliases the caller's memory and keeps the owner alive.
+2. A buffer that is not C-contiguous is refused: reading it in memory order would change its logical order.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from zcser.core.errors import DecodeError, EncodeError
+
+__all__ = ["Buffer", "address", "byte_view", "writable_view"]
+
+# Python 3.11 has no collections.abc.Buffer. Anything with the buffer protocol is accepted; these are the usual ones.
+Buffer: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[np.generic]
+
+
+def byte_view(data: object, *, codec: str | None = None) -> memoryview:
+    """View any C-contiguous buffer as a flat memoryview of bytes.
+
+    Parameters
+    ----------
+    data
+        bytes, bytearray, memoryview of any item format, mmap, array.array, numpy array (any fixed-size dtype, ml_dtypes
+        included) or shared memory.
+    codec
+        Name that an error carries.
+
+    Returns
+    -------
+    memoryview
+        Format ``B``, one dimension. Read-only exactly where `data` is.
+
+    Raises
+    ------
+    DecodeError
+        `data` has no buffer, or is not C-contiguous.
+
+    Notes
+    -----
+    Copies: none. Lifetime: the view keeps `data` alive and, for a bytearray or mmap, locks its size.
+    """
+    if type(data) is memoryview and data.format == "B" and data.contiguous and data.ndim == 1:
+        return data
+    try:
+        view = memoryview(data)  # type: ignore[arg-type]
+    except TypeError:
+        raise DecodeError(
+            f"a bytes-like object is needed, not {type(data).__name__}; str must be encoded first", codec=codec
+        ) from None
+    except ValueError:
+        # ml_dtypes arrays and datetime64 have memory, but no format character: numpy itself can view them as bytes.
+        if not isinstance(data, np.ndarray):
+            raise
+        if not data.flags.c_contiguous:
+            raise _not_contiguous(data, codec) from None
+        return memoryview(data.reshape(-1).view(np.uint8))
+    if not view.c_contiguous:
+        raise _not_contiguous(data, codec)
+    if view.nbytes == 0:
+        # memoryview.cast refuses zero in a shape.
+        return memoryview(b"")
+    return view.cast("B")
+
+
+def _not_contiguous(data: object, codec: str | None) -> DecodeError:
+    return DecodeError(
+        f"the buffer ({type(data).__name__}) is not C-contiguous; pass bytes(view) or np.ascontiguousarray(array)",
+        codec=codec,
+    )
+
+
+def writable_view(out: object, offset: int = 0, *, codec: str | None = None) -> memoryview:
+    """View the part of a writable buffer from `offset` on as bytes.
+
+    Raises
+    ------
+    EncodeError
+        `out` is read-only, not C-contiguous or no buffer, or `offset` lies outside it.
+    """
+    try:
+        view = byte_view(out, codec=codec)
+    except DecodeError as error:
+        raise EncodeError(error.reason, codec=codec) from None
+    if view.readonly:
+        raise EncodeError(
+            f"the buffer ({type(out).__name__}) is read-only; pass a bytearray or a writable view", codec=codec
+        )
+    if not isinstance(offset, int) or isinstance(offset, bool) or not 0 <= offset <= view.nbytes:
+        raise EncodeError(f"offset {offset!r} is outside the buffer of {view.nbytes} bytes", codec=codec)
+    return view[offset:]
+
+
+def address(buffer: object) -> int:
+    """Address of a buffer's first byte, for proofs of aliasing and alignment."""
+    view = byte_view(buffer)
+    return int(np.frombuffer(view, np.uint8).ctypes.data) if view.nbytes else 0

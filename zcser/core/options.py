@@ -1,0 +1,78 @@
+"""The options that every codec takes, checked once at construction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
+
+__all__ = ["Guard", "Limits", "Options", "UnknownFields"]
+
+Guard = Literal["on", "off"]
+UnknownFields = Literal["drop", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds that hold for every codec alike, on encode and on decode.
+
+    Attributes
+    ----------
+    depth
+        Records, lists and maps nested inside each other, the outermost counted as 1. 100 is what protobuf decoders
+        accept, so that whatever one codec writes within it every other can carry.
+    elements
+        Items of all lists and maps, and tables, of one message: bounds the work that a few hostile bytes can ask for.
+    bytes
+        Size of one message. 2**31 - 1 is what protobuf and FlatBuffers can address.
+    """
+
+    depth: int = 100
+    elements: int = 50_000_000
+    bytes: int = 2**31 - 1
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if type(value) is not int or value < 1:
+                raise ValueError(f"limits.{item.name} must be a positive int, not {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a codec is built with, besides its schema.
+
+    Attributes
+    ----------
+    limits
+        See `Limits`.
+    unknown_fields
+        What decode does with a field that the schema does not know: ``"drop"`` it, or ``"refuse"`` the message.
+    deterministic
+        Equal values give equal bytes: maps are written in the order of their keys.
+    guard
+        ``"on"``: whatever would not come back as it was is an error, and hostile bytes are a `DecodeError`.
+        ``"off"``: no checks beyond the library's own, for values and bytes that are trusted already.
+    strict
+        Encode refuses what `zcser.normal` would change (a numpy scalar, an int in a float field, a strided array).
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    unknown_fields: UnknownFields = "drop"
+    deterministic: bool = False
+    guard: Guard = "on"
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        _one_of("unknown_fields", self.unknown_fields, get_args(UnknownFields))
+        _one_of("guard", self.guard, get_args(Guard))
+        _one_of("deterministic", self.deterministic, (False, True))
+        _one_of("strict", self.strict, (False, True))
+        if not isinstance(self.limits, Limits):
+            raise TypeError(f"limits must be zcser.Limits(...), not {self.limits!r}")
+        if self.strict and self.guard == "off":
+            raise ValueError("strict=True needs guard='on': without the guard nothing is checked")
+
+
+def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed or (isinstance(allowed[0], bool) and type(value) is not bool):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")

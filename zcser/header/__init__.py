@@ -1,0 +1,1 @@
+"""Floor 2: fixed layouts over struct and memoryview."""

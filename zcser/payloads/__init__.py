@@ -1,0 +1,1 @@
+"""Floor 4: what is measured: the seeded inference suite, and the user's own data."""

@@ -1,0 +1,1 @@
+"""Floor 6: reads results only, and says what they show."""
