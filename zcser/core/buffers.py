@@ -58,7 +58,7 @@ def byte_view(data: object, *, codec: str | None = None) -> memoryview:
             raise
         if not data.flags.c_contiguous:
             raise _not_contiguous(data, codec) from None
-        return memoryview(data.reshape(-1).view(np.uint8))
+        return data.reshape(-1).view(np.uint8).data
     if not view.c_contiguous:
         raise _not_contiguous(data, codec)
     if view.nbytes == 0:

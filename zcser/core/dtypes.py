@@ -44,9 +44,10 @@ def dtype_named(name: str) -> np.dtype[np.generic]:
     except ImportError:
         raise LookupError(f"dtype {name!r} needs ml_dtypes: pip install 'zcser[dtypes]'") from None
     try:
-        return np.dtype(getattr(ml_dtypes, name))
+        scalar: type[np.generic] = getattr(ml_dtypes, name)
     except AttributeError:
         raise LookupError(f"dtype {name!r} needs a newer ml_dtypes: pip install -U ml_dtypes") from None
+    return np.dtype(scalar)
 
 
 @functools.cache
@@ -82,4 +83,4 @@ def tensor_bytes(array: npt.NDArray[np.generic]) -> memoryview:
     -----
     Copies: none. ml_dtypes arrays have no buffer format of their own, so every array is viewed as uint8.
     """
-    return memoryview(array.reshape(-1).view(np.uint8)) if array.size else memoryview(b"")
+    return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")

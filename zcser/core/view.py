@@ -108,9 +108,7 @@ class RecordView(View):
         return f"<view of {self._zc_record}: {shown}>"
 
 
-def record_view_class(
-    base: type[RecordView], record: str, getters: Mapping[str, Getter]
-) -> type[RecordView]:
+def record_view_class(base: type[RecordView], record: str, getters: Mapping[str, Getter]) -> type[RecordView]:
     """Derive the view class of one record.
 
     Parameters

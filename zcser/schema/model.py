@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final, Literal
 
+import numpy as np
+
 from zcser.core.dtypes import NAMES
 from zcser.core.errors import SchemaError
 
@@ -368,10 +370,43 @@ class Schema:
                 raise SchemaError(f"record {part.name!r} is not in the schema", path=path)
             if isinstance(part, Optional) and isinstance(part.item, Optional | Null):
                 raise SchemaError(f"{part} has two kinds of None", path=path)
-            if isinstance(part, Union) and len(part.options) < 2:
-                raise SchemaError("a union needs two options or more", path=path)
+            if isinstance(part, Union):
+                self._check_union(part, path)
             if isinstance(part, Enum) and not part.members:
                 raise SchemaError("an enum needs a member", path=path)
+
+    def _check_union(self, union: Union, path: str) -> None:
+        if len(union.options) < 2:
+            raise SchemaError("a union needs two options or more", path=path)
+        seen: dict[type, Type] = {}
+        for option in union.options:
+            if isinstance(option, Null | Optional | Union):
+                raise SchemaError(
+                    f"a union cannot hold {option} directly; put the Optional around the union", path=path
+                )
+            cls = self.python_type(option)
+            if cls in seen:
+                raise SchemaError(
+                    f"{seen[cls]} and {option} of one union are both {cls.__name__} in Python, "
+                    "so that a value cannot tell which it is",
+                    path=path,
+                )
+            seen[cls] = option
+
+    def python_type(self, type_: Type) -> type:
+        """The exact Python type of a type's values; unions and optionals have no single one."""
+        match type_:
+            case Null():
+                return type(None)
+            case Enum():
+                return type(type_.values[0])
+            case List():
+                return list if type_.container == "list" else tuple
+            case Ref():
+                return self.resolve(type_).cls or dict
+            case Optional() | Union():
+                raise TypeError(f"{type_} has no single Python type")
+        return _PYTHON[type_.kind]
 
     @cached_property
     def _by_name(self) -> dict[str, Record]:
@@ -410,9 +445,7 @@ class Schema:
             lines.append(f"record {record.name}")
             for item in sorted(record.fields, key=lambda item: item.id):
                 absent = "" if item.required else " absent"
-                members = "".join(
-                    f" {part.members}" for part in walk(item.type) if isinstance(part, Enum)
-                )
+                members = "".join(f" {part.members}" for part in walk(item.type) if isinstance(part, Enum))
                 lines.append(f"{item.id} {item.name} {item.type}{absent}{members}")
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
@@ -421,6 +454,17 @@ class Schema:
 
     def __str__(self) -> str:
         return f"schema {self.root} ({self.fingerprint})"
+
+
+_PYTHON: dict[Kind, type] = {
+    Kind.BOOL: bool,
+    Kind.INT: int,
+    Kind.FLOAT: float,
+    Kind.STR: str,
+    Kind.BYTES: bytes,
+    Kind.TENSOR: np.ndarray,
+    Kind.MAP: dict,
+}
 
 
 def walk(type_: Type) -> Iterator[Type]:

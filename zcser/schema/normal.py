@@ -1,0 +1,373 @@
+"""The normal form of a value: what ``decode(encode(value))`` gives.
+
+These changes, and no others, are made; `normal` is idempotent:
+
+1. numpy scalars, and subclasses of int, float, str and bytes, become the built-in itself; bytearray and memoryview
+   become bytes. A bool is no int.
+2. An int in a float field becomes a float where that is exact.
+3. A 32-bit float is rounded to nearest; one that would overflow is refused.
+4. A list or tuple becomes the container that the schema names; a subclass of dict becomes a dict.
+5. An array becomes little-endian and C-ordered. Its dtype, shape and bits never change.
+6. A member of an int or str enum may be given by its value.
+
+Everything else that does not fit is an `EncodeError` with the path. Every codec refuses alike: integers out of range,
+lone surrogates, unknown or missing fields, values of another class, depth, cycles, object arrays.
+
+The walk is an interpreter over the schema. Codecs generate faster code for the same rules, and come here for the words
+when a value does not fit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from zcser.core.dtypes import dtype_name
+from zcser.core.errors import EncodeError
+from zcser.core.options import Limits
+from zcser.core.paths import pointer
+from zcser.schema.from_python import schema_of
+from zcser.schema.model import (
+    Bytes,
+    Enum,
+    Float,
+    Int,
+    Kind,
+    List,
+    Map,
+    Null,
+    Optional,
+    Record,
+    Ref,
+    Schema,
+    Str,
+    Tensor,
+    Type,
+    Union,
+)
+
+__all__ = ["Normaliser", "normal"]
+
+_FLOAT = struct.Struct("<f")
+
+Path = tuple[str | int, ...]
+
+
+def normal(
+    schema: Any,
+    value: Any,
+    *,
+    strict: bool = False,
+    finite: bool = False,
+    limits: Limits | None = None,
+    codec: str | None = None,
+) -> Any:
+    """The normal form of a value.
+
+    Parameters
+    ----------
+    schema
+        A `zcser.Schema`, or what one can be made from.
+    value
+        A value of it.
+    strict
+        Refuse whatever would be changed.
+    finite
+        Refuse NaN and infinities in float fields (not in tensors), as formats must that have no form for them.
+    limits
+        Bounds on depth and elements; the defaults of `Limits` otherwise.
+    codec
+        Name that an error carries.
+
+    Returns
+    -------
+    Any
+        The normal value; parts that are normal already are the same objects.
+
+    Raises
+    ------
+    EncodeError
+        The value does not fit the schema, with the path of the first part that does not.
+    """
+    walker = Normaliser(schema_of(schema), strict=strict, finite=finite, limits=limits or Limits(), codec=codec)
+    return walker(value)
+
+
+class Normaliser:
+    """`normal` for one schema and set of rules, to call many times."""
+
+    def __init__(self, schema: Schema, *, strict: bool, finite: bool, limits: Limits, codec: str | None = None) -> None:
+        self.schema = schema
+        self.strict = strict
+        self.finite = finite
+        self.limits = limits
+        self.codec = codec
+        self._kinds: dict[Kind, Callable[[Any, Any, Path], Any]] = {
+            Kind.NULL: self._null,
+            Kind.BOOL: self._bool,
+            Kind.INT: self._int,
+            Kind.FLOAT: self._float,
+            Kind.STR: self._str,
+            Kind.BYTES: self._bytes,
+            Kind.ENUM: self._enum,
+            Kind.TENSOR: self._tensor,
+            Kind.OPTIONAL: self._optional,
+            Kind.LIST: self._list,
+            Kind.MAP: self._map,
+            Kind.UNION: self._union,
+            Kind.RECORD: self._record,
+        }
+
+    def __call__(self, value: Any) -> Any:
+        """The normal form of a whole value."""
+        return self.part(self.schema.root, value)
+
+    def part(self, type_: Type, value: Any) -> Any:
+        """The normal form of a value of one type of the schema."""
+        return self._of(type_, value, ())
+
+    def _of(self, type_: Type, value: Any, path: Path) -> Any:
+        return self._kinds[type_.kind](type_, value, path)
+
+    def _refuse(self, message: str, path: Path) -> NoReturn:
+        raise EncodeError(message, path=pointer(path), codec=self.codec)
+
+    def _wrong(self, type_: Type, value: Any, path: Path) -> NoReturn:
+        text = repr(value)
+        shown = "" if isinstance(value, np.ndarray) else f" {text if len(text) <= 40 else text[:37] + '...'}"
+        self._refuse(f"{type_} is needed, not {type(value).__name__}{shown}", path)
+
+    def _changed(self, type_: Type, value: Any, path: Path) -> None:
+        if self.strict:
+            self._refuse(f"strict: {type(value).__name__} would be changed to {type_}", path)
+
+    def _null(self, type_: Null, value: Any, path: Path) -> None:
+        if value is not None:
+            self._wrong(type_, value, path)
+
+    def _bool(self, type_: Type, value: Any, path: Path) -> bool:
+        if type(value) is bool:
+            return value
+        if isinstance(value, np.bool_):
+            self._changed(type_, value, path)
+            return bool(value)
+        self._wrong(type_, value, path)
+
+    def _int(self, type_: Int, value: Any, path: Path) -> int:
+        number: int = value
+        if type(value) is not int:
+            if isinstance(value, bool) or not isinstance(value, int | np.integer):
+                self._wrong(type_, value, path)
+            self._changed(type_, value, path)
+            number = int(value)
+        low, high = type_.low, type_.high
+        if (low is not None and number < low) or (high is not None and number > high):
+            self._refuse(f"integer {_short(number)} is outside {type_}", path)
+        return number
+
+    def _float(self, type_: Float, value: Any, path: Path) -> float:
+        number: float = value
+        if type(value) is not float:
+            if isinstance(value, float | np.floating):
+                self._changed(type_, value, path)
+                number = float(value)
+                if number == number and number != value:  # np.longdouble holds more than a double
+                    self._refuse("a long double does not fit float64 exactly", path)
+            elif isinstance(value, int | np.integer) and not isinstance(value, bool):
+                self._changed(type_, value, path)
+                number = self._exact_float(int(value), path)
+            else:
+                self._wrong(type_, value, path)
+        if type_.bits == 32:
+            number = self._float32(number, path)
+        if self.finite and number - number != 0.0:  # NaN for NaN and both infinities, 0.0 for all else
+            self._refuse(f"{number} has no form in this format; use None or another codec", path)
+        return number
+
+    def _exact_float(self, value: int, path: Path) -> float:
+        try:
+            number = float(value)
+        except OverflowError:
+            number = 0.0
+        if number != value:
+            self._refuse(f"integer {_short(value)} is not exact as a float", path)
+        return number
+
+    def _float32(self, number: float, path: Path) -> float:
+        try:
+            rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
+        except OverflowError:
+            self._refuse(f"{number!r} is too large for float32", path)
+        if self.strict and rounded != number and number == number:
+            self._refuse(f"strict: {number!r} would be rounded to float32", path)
+        return rounded
+
+    def _str(self, type_: Str, value: Any, path: Path) -> str:
+        text: str = value
+        if type(value) is not str:
+            if not isinstance(value, str):
+                self._wrong(type_, value, path)
+            self._changed(type_, value, path)
+            text = str.__str__(value)
+        try:
+            encoded = text.encode() if type_.size is not None or not text.isascii() else b""
+        except UnicodeEncodeError as error:
+            self._refuse(f"lone surrogate {text[error.start]!a} at character {error.start} has no UTF-8 form", path)
+        if type_.size is not None and len(encoded) > type_.size:
+            self._refuse(f"{len(encoded)} bytes of UTF-8 do not fit {type_}", path)
+        return text
+
+    def _bytes(self, type_: Bytes, value: Any, path: Path) -> bytes:
+        data: bytes = value
+        if type(value) is not bytes:
+            if not isinstance(value, bytes | bytearray | memoryview):
+                self._wrong(type_, value, path)
+            self._changed(type_, value, path)
+            data = value.tobytes() if isinstance(value, memoryview) else bytes(value)
+        if type_.size is not None and len(data) != type_.size:
+            self._refuse(f"{type_} is needed, not {len(data)} bytes", path)
+        return data
+
+    def _enum(self, type_: Enum, value: Any, path: Path) -> Any:
+        if type_.cls is not None and type(value) is type_.cls:
+            return value
+        if type(value) is type(type_.members[0][1]):
+            for _, member in type_.members:
+                if member == value:
+                    if type_.cls is None:
+                        return value
+                    self._changed(type_, value, path)
+                    return type_.cls(value)
+        self._refuse(f"{value!r} is not a member of {type_}: {', '.join(name for name, _ in type_.members)}", path)
+
+    def _tensor(self, type_: Tensor, value: Any, path: Path) -> np.ndarray[Any, Any]:
+        if type(value) not in (np.ndarray, np.memmap):
+            self._wrong(type_, value, path)
+        array: np.ndarray[Any, Any] = np.asarray(value)
+        name = dtype_name(array.dtype)
+        if name is None:
+            self._refuse(f"arrays of dtype {array.dtype} cannot be carried; use a fixed-size number type", path)
+        if type_.dtype is not None and name != type_.dtype:
+            self._refuse(f"{type_} is needed, not dtype {name}; convert it with .astype()", path)
+        if type_.shape is not None and (
+            len(type_.shape) != array.ndim
+            or any(want is not None and want != have for want, have in zip(type_.shape, array.shape, strict=True))
+        ):
+            self._refuse(f"{type_} is needed, not shape {list(array.shape)}", path)
+        if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
+            self._changed(type_, value, path)
+            array = array.astype(array.dtype.newbyteorder("<"))
+        if not array.flags.c_contiguous:
+            self._changed(type_, value, path)
+            # np.ascontiguousarray would make a 0-d array one-dimensional.
+            array = array.copy(order="C")
+        return array
+
+    def _optional(self, type_: Optional, value: Any, path: Path) -> Any:
+        return None if value is None else self._of(type_.item, value, path)
+
+    def _list(self, type_: List, value: Any, path: Path) -> Any:
+        if not isinstance(value, list | tuple):
+            self._wrong(type_, value, path)
+        if type_.length is not None and len(value) != type_.length:
+            self._refuse(f"{type_} is needed, not {len(value)} items", path)
+        self._bound(path, value)
+        items = [self._of(type_.item, item, (*path, index)) for index, item in enumerate(value)]
+        container = list if type_.container == "list" else tuple
+        if type(value) is container:
+            if all(old is new for old, new in zip(value, items, strict=True)):
+                return value
+        else:
+            self._changed(type_, value, path)
+        return container(items)
+
+    def _map(self, type_: Map, value: Any, path: Path) -> dict[Any, Any]:
+        if not isinstance(value, dict):
+            self._wrong(type_, value, path)
+        self._bound(path, value)
+        found: dict[Any, Any] = {}
+        same = type(value) is dict
+        if not same:
+            self._changed(type_, value, path)
+        for key, item in value.items():
+            where = (*path, key if isinstance(key, str | int) else str(key))
+            new_key, new_item = self._of(type_.key, key, where), self._of(type_.value, item, where)
+            if new_key in found:
+                self._refuse(f"two keys become {new_key!r}", path)
+            found[new_key] = new_item
+            same = same and new_key is key and new_item is item
+        return value if same else found
+
+    def _union(self, type_: Union, value: Any, path: Path) -> Any:
+        for option in type_.options:
+            if type(value) is self.schema.python_type(option):
+                return self._of(option, value, path)
+        for option in type_.options:
+            # Second turn: what normal may change, as np.float32 where a float is an option.
+            try:
+                return self._of(option, value, path)
+            except EncodeError as error:
+                if self.strict or error.path != pointer(path):
+                    raise
+        self._wrong(type_, value, path)
+
+    def _record(self, type_: Ref, value: Any, path: Path) -> Any:
+        record = self.schema.resolve(type_)
+        self._bound(path, ())
+        if record.cls is None:
+            return self._dict_record(record, value, path)
+        if type(value) is not record.cls:
+            self._wrong(type_, value, path)
+        changed = {}
+        for item in record.fields:
+            try:
+                old = getattr(value, item.name)
+            except AttributeError:
+                self._refuse(f"field {item.name!r} of {record.name} is unset", path)
+            new = self._of(item.type, old, (*path, item.name))
+            if new is not old:
+                changed[item.name] = new
+        if not changed:
+            return value
+        return _replace(value, record, changed)
+
+    def _dict_record(self, record: Record, value: Any, path: Path) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            self._wrong(Ref(record.name), value, path)
+        known = record.by_name
+        for key in value:
+            if key not in known:
+                self._refuse(f"{key!r} is not a field of {record.name}, and would be lost", path)
+        found: dict[str, Any] = {}
+        for item in record.fields:
+            if item.name in value:
+                found[item.name] = self._of(item.type, value[item.name], (*path, item.name))
+            elif item.required:
+                self._refuse(f"field {item.name!r} of {record.name} is missing", path)
+        if type(value) is dict and all(value[key] is new for key, new in found.items()):
+            return value
+        if type(value) is not dict:
+            self._changed(Ref(record.name), value, path)
+        return found
+
+    def _bound(self, path: Path, items: Any) -> None:
+        if len(path) >= self.limits.depth:
+            self._refuse(f"nested deeper than {self.limits.depth} levels, or contains itself", path)
+        if len(items) > self.limits.elements:
+            self._refuse(f"{len(items)} items are more than limits.elements = {self.limits.elements}", path)
+
+
+def _replace(value: Any, record: Record, changed: dict[str, Any]) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.replace(value, **changed)
+    return type(value)(**{item.name: changed.get(item.name, getattr(value, item.name)) for item in record.fields})
+
+
+def _short(number: int) -> str:
+    # str() of an int with more than 4300 digits raises; nobody wants to read it either.
+    return str(number) if number.bit_length() <= 128 else f"of {number.bit_length()} bits"
