@@ -1,1 +1,82 @@
-"""zcser: a zero-copy codec layer, and an honest bake-off of serialization formats."""
+"""zcser: a zero-copy codec layer, and an honest bake-off of serialization formats.
+
+Names are resolved on first use, so that importing this package loads no serializer and little else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zcser.core.codec import Codec, CodecInfo
+    from zcser.core.errors import DecodeError, EncodeError, SchemaError, UnsupportedOperation, ZcserError
+    from zcser.core.fidelity import equal
+    from zcser.core.options import Limits
+    from zcser.core.view import View, at, release, retained_bytes, to_value
+    from zcser.registry import available, check, codec
+    from zcser.schema.annotations import Id
+    from zcser.schema.model import Schema
+    from zcser.schema.normal import normal
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Codec": "zcser.core.codec",
+    "CodecInfo": "zcser.core.codec",
+    "DecodeError": "zcser.core.errors",
+    "EncodeError": "zcser.core.errors",
+    "Id": "zcser.schema.annotations",
+    "Limits": "zcser.core.options",
+    "Schema": "zcser.schema.model",
+    "SchemaError": "zcser.core.errors",
+    "UnsupportedOperation": "zcser.core.errors",
+    "View": "zcser.core.view",
+    "ZcserError": "zcser.core.errors",
+    "at": "zcser.core.view",
+    "available": "zcser.registry",
+    "check": "zcser.registry",
+    "codec": "zcser.registry",
+    "equal": "zcser.core.fidelity",
+    "normal": "zcser.schema.normal",
+    "release": "zcser.core.view",
+    "retained_bytes": "zcser.core.view",
+    "to_value": "zcser.core.view",
+}
+
+__all__ = [
+    "Codec",
+    "CodecInfo",
+    "DecodeError",
+    "EncodeError",
+    "Id",
+    "Limits",
+    "Schema",
+    "SchemaError",
+    "UnsupportedOperation",
+    "View",
+    "ZcserError",
+    "at",
+    "available",
+    "check",
+    "codec",
+    "equal",
+    "normal",
+    "release",
+    "retained_bytes",
+    "to_value",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'zcser' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

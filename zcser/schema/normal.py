@@ -20,6 +20,7 @@ when a value does not fit.
 from __future__ import annotations
 
 import dataclasses
+import math
 import struct
 import sys
 from collections.abc import Callable
@@ -176,7 +177,7 @@ class Normaliser:
             if isinstance(value, float | np.floating):
                 self._changed(type_, value, path)
                 number = float(value)
-                if number == number and number != value:  # np.longdouble holds more than a double
+                if not math.isnan(number) and number != value:  # np.longdouble holds more than a double
                     self._refuse("a long double does not fit float64 exactly", path)
             elif isinstance(value, int | np.integer) and not isinstance(value, bool):
                 self._changed(type_, value, path)
@@ -203,7 +204,7 @@ class Normaliser:
             rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
         except OverflowError:
             self._refuse(f"{number!r} is too large for float32", path)
-        if self.strict and rounded != number and number == number:
+        if self.strict and rounded != number and not math.isnan(number):
             self._refuse(f"strict: {number!r} would be rounded to float32", path)
         return rounded
 
