@@ -1,0 +1,61 @@
+"""MessagePack by msgpack: JSON's shape with binary numbers, bytes and keys of any scalar type.
+
+A Packer is reused, as its documentation advises: ``packb`` would allocate its 256 KiB buffer anew for each message.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgpack
+
+from zcser.core.options import Options
+from zcser.schema.model import Kind, Map, Schema, walk
+from zcser.tree.codec import TreeWriter
+from zcser.tree.form import Form
+
+__all__ = ["MsgpackCodec"]
+
+T = TypeVar("T")
+
+
+class MsgpackCodec(TreeWriter[T]):
+    """See the head of this module."""
+
+    name = "msgpack"
+    format = "MessagePack"
+    wire = "msgpack"
+    library = "msgpack"
+    form = Form(native_bytes=True, finite=False, text_keys=False, big_ints=False)
+    ends_itself = True
+    self_delimiting = True
+
+    def __init__(self, schema: Schema, options: Options) -> None:
+        super().__init__(schema, options)
+        types = [schema.root, *(item.type for record in schema.records for item in record.fields)]
+        # msgpack refuses keys that are neither str nor bytes unless it is told that they are meant.
+        self._strict_map_key = not any(
+            isinstance(part, Map) and part.key.kind is not Kind.STR for type_ in types for part in walk(type_)
+        )
+        # Idle packers; list.pop and append are atomic, so that threads never share one.
+        self._packers: list[msgpack.Packer] = []
+        self._seal()
+
+    @classmethod
+    def library_version(cls) -> tuple[str, str]:
+        """Version of msgpack, and whether its C extension runs."""
+        pure = msgpack.Packer.__module__ == "msgpack.fallback"
+        return ".".join(map(str, msgpack.version)), "pure Python" if pure else "C extension"
+
+    def _dumps(self, tree: Any) -> bytes:
+        try:
+            packer = self._packers.pop()
+        except IndexError:
+            packer = msgpack.Packer()
+        # On an exception the packer is dropped: it may hold half a message.
+        data: bytes = packer.pack(tree)
+        self._packers.append(packer)
+        return data
+
+    def _loads(self, data: Any) -> Any:
+        return msgpack.unpackb(data, strict_map_key=self._strict_map_key)

@@ -1,0 +1,157 @@
+"""What all codecs over a tree share: JSON and MessagePack differ in a form, a loader and a dumper."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+from zcser.core.buffers import Buffer, byte_view
+from zcser.core.codec import Codec, CodecInfo
+from zcser.core.errors import DecodeError, EncodeError
+from zcser.core.options import Options
+from zcser.schema.model import Enum, Float, Int, Optional, Schema, Union
+from zcser.schema.normal import Normaliser
+from zcser.tree.explain import explain
+from zcser.tree.form import Form, refuse_unfit, static_depth
+from zcser.tree.read import tree_reader
+from zcser.tree.write import tree_writer
+
+__all__ = ["TreeReader", "TreeWriter"]
+
+T = TypeVar("T")
+
+
+class TreeReader(Codec[T]):
+    """A codec that reads: a library's loader, then a walk from the tree to the value."""
+
+    form: ClassVar[Form]
+    ends_itself: ClassVar[bool]
+    """Whether even a number that was cut short is refused; JSON text has no end mark for a bare number."""
+
+    def __init__(self, schema: Schema, options: Options) -> None:
+        super().__init__(schema, options)
+        refuse_unfit(schema, self.form, self.name)
+        static_depth(schema, options.limits, self.name)
+        self._read = tree_reader(schema, self.form, options, copy=True)
+        self._read_nocopy = tree_reader(schema, self.form, options, copy=False)
+        self._delimited = self.ends_itself or not _may_be_number(schema.root)
+
+    @property
+    def info(self) -> CodecInfo:
+        """See `CodecInfo`; `self_delimiting` depends on the schema's root here."""
+        return dataclasses.replace(self.describe(), self_delimiting=self._delimited)
+
+    def _loads(self, data: Any) -> Any:
+        """The library's loader, of bytes or a flat memoryview."""
+        raise NotImplementedError
+
+    def load(self, data: Buffer) -> Any:
+        """The tree of a message."""
+        view = data if data.__class__ is bytes else byte_view(data, codec=self.name)
+        if len(view) > self.options.limits.bytes:
+            raise DecodeError(f"{len(view)} bytes are more than limits.bytes", codec=self.name)
+        try:
+            return self._loads(view)
+        except DecodeError:
+            raise
+        except Exception as error:
+            raise self._not_loaded(error) from error
+
+    def _not_loaded(self, error: Exception) -> DecodeError:
+        if isinstance(error, RecursionError):
+            return DecodeError(f"nested deeper than {self.library} can read", codec=self.name)
+        return DecodeError(str(error) or type(error).__name__, codec=self.name)
+
+    def restore(self, native: Any) -> T:
+        """The value of a tree. The tree is used up."""
+        try:
+            value: T = self._read(native)
+        except Exception as error:
+            raise self._not_restored(native, error) from error
+        return value
+
+    def decode(self, data: Buffer, *, copy: bool = True) -> T:
+        """Decode a message."""
+        tree = self.load(data)
+        try:
+            value: T = self._read(tree) if copy else self._read_nocopy(tree)
+        except Exception as error:
+            # The reader has changed the tree by now.
+            raise self._not_restored(self.load(data), error) from error
+        return value
+
+    def _not_restored(self, tree: Any, error: Exception) -> DecodeError:
+        found = explain(self.schema, self.form, self.options, tree, self.name)
+        # Where the tree fits, what failed is the record class's own constructor.
+        return found or DecodeError(f"a record refused its fields: {error}", codec=self.name)
+
+
+class TreeWriter(TreeReader[T]):
+    """A codec that writes too."""
+
+    def __init__(self, schema: Schema, options: Options) -> None:
+        super().__init__(schema, options)
+        self._normalise = Normaliser(
+            schema, strict=options.strict, finite=self.form.finite, limits=options.limits, codec=self.name
+        )
+        write = tree_writer(schema, self.form, options, self._normalise)
+        self._write: Callable[[Any], Any] | None = write
+
+    def _dumps(self, tree: Any) -> bytes:
+        """The library's dumper."""
+        raise NotImplementedError
+
+    def convert(self, value: T) -> Any:
+        """The tree of a value."""
+        if self.options.strict:
+            self._normalise(value)
+        if self._write is None:
+            return value
+        try:
+            return self._write(value)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the value is at fault or normal() says nothing
+            return self._write_normal(value, error)
+
+    def dump(self, native: Any) -> bytes:
+        """Bytes of a tree."""
+        try:
+            data = self._dumps(native)
+        except Exception as error:
+            raise EncodeError(f"{self.library} refused it: {error}", codec=self.name) from error
+        if len(data) > self.options.limits.bytes:
+            raise EncodeError(f"{len(data)} bytes are more than limits.bytes", codec=self.name)
+        return data
+
+    def encode(self, value: T) -> bytes:
+        """Encode to fresh bytes."""
+        if self.options.strict:
+            self._normalise(value)
+        try:
+            data = self._dumps(value if self._write is None else self._write(value))
+        except Exception as error:  # noqa: BLE001 - see convert
+            data = self.dump(self._write_normal(value, error))
+        if len(data) > self.options.limits.bytes:
+            raise EncodeError(f"{len(data)} bytes are more than limits.bytes", codec=self.name)
+        return data
+
+    def _write_normal(self, value: T, error: Exception) -> Any:
+        """The tree by way of the normal value, whose interpreter says with the path what does not fit."""
+        normal = self._normalise(value)
+        if self._write is None:
+            return normal
+        try:
+            return self._write(normal)
+        except Exception:  # noqa: BLE001 - the first error is the one to tell
+            self._give_up(error)
+
+    def _give_up(self, error: Exception) -> NoReturn:
+        raise EncodeError(f"cannot be encoded: {type(error).__name__}: {error}", codec=self.name) from error
+
+
+def _may_be_number(root: Any) -> bool:
+    if isinstance(root, Optional):
+        return _may_be_number(root.item)
+    if isinstance(root, Union):
+        return any(map(_may_be_number, root.options))
+    return isinstance(root, Int | Float) or (isinstance(root, Enum) and root.of_ints)

@@ -1,0 +1,127 @@
+"""How a value stands in the tree of builtins that JSON-like libraries take and give: the tree column of the mapping table.
+
+1. Null, bool, int, float, str, list and dict stand as themselves. A record is a dict of its fields; an absent field has
+   no key. A tuple is a list.
+2. An enum stands by its value.
+3. Bytes stand as bytes where the wire has them, else as base64 text (RFC 4648, padded).
+4. A tensor is ``{"dtype": name, "shape": [...], "data": bytes}``, or ``"base64": text`` in place of data; elements
+   little-endian, in C order.
+5. A map's keys stand as themselves where the wire has such keys; else an int as its decimal digits, a bool as "true" or
+   "false".
+6. A union stands as its value wherever the Python type read back tells the options apart; where it does not (two
+   records, str and base64), as ``{option name: value}``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zcser.core.errors import SchemaError
+from zcser.core.options import Limits
+from zcser.schema.model import Enum, Int, Kind, List, Map, Optional, Ref, Schema, Type, Union, walk
+
+__all__ = ["Form", "is_tagged", "stands_as_itself", "wire_class"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What one wire's trees can hold.
+
+    Attributes
+    ----------
+    native_bytes
+        Bytes stand as they are.
+    finite
+        There is no form for NaN and the infinities.
+    text_keys
+        Keys of maps are text.
+    big_ints
+        Integers of any size.
+    """
+
+    native_bytes: bool
+    finite: bool
+    text_keys: bool
+    big_ints: bool
+
+
+def wire_class(type_: Type, form: Form) -> type:
+    """The Python class that a type's values have in a tree read back."""
+    match type_.kind:
+        case Kind.NULL:
+            return type(None)
+        case Kind.BOOL:
+            return bool
+        case Kind.INT:
+            return int
+        case Kind.FLOAT:
+            return float
+        case Kind.BYTES:
+            return bytes if form.native_bytes else str
+        case Kind.STR:
+            return str
+        case Kind.LIST:
+            return list
+    if isinstance(type_, Enum):
+        return int if type_.of_ints else str
+    return dict  # tensor, map, record
+
+
+def is_tagged(union: Union, form: Form) -> bool:
+    """Whether a union needs its option's name beside its value."""
+    return len({wire_class(option, form) for option in union.options}) < len(union.options)
+
+
+def stands_as_itself(type_: Type, schema: Schema, form: Form, _seen: frozenset[str] = frozenset()) -> bool:
+    """Whether every normal value of a type is its own tree, so that nothing need be built."""
+    match type_:
+        case Enum(cls=cls):
+            return cls is None
+        case Optional(item) | List(item=item):
+            return stands_as_itself(item, schema, form, _seen)
+        case Map(key, value):
+            keys = not form.text_keys or key.kind is Kind.STR
+            return keys and stands_as_itself(value, schema, form, _seen)
+        case Union(options):
+            return not is_tagged(type_, form) and all(stands_as_itself(o, schema, form, _seen) for o in options)
+        case Ref(name):
+            if name in _seen:
+                return True  # decided by the fields that are being looked at already
+            record = schema.resolve(type_)
+            return record.cls is None and all(
+                stands_as_itself(item.type, schema, form, _seen | {name}) for item in record.fields
+            )
+    return type_.kind is not Kind.TENSOR and (type_.kind is not Kind.BYTES or form.native_bytes)
+
+
+def refuse_unfit(schema: Schema, form: Form, codec: str) -> None:
+    """Raise `SchemaError` for what no tree of this form can hold."""
+    places = [(f"{record.name}/{item.name}", item.type) for record in schema.records for item in record.fields]
+    for path, type_ in [("", schema.root), *places]:
+        for part in walk(type_):
+            if isinstance(part, Int) and part.bits is None and not form.big_ints:
+                raise SchemaError("integers over 64 bits have no form; use json, or a str", path=path, codec=codec)
+
+
+def static_depth(schema: Schema, limits: Limits, codec: str) -> None:
+    """Raise `SchemaError` where a schema that is not recursive nests deeper than the limit."""
+    known: dict[str, int] = {}
+
+    def depth(type_: Type) -> int:
+        match type_:
+            case Optional(item):
+                return depth(item)
+            case List(item=item) | Map(value=item):
+                return 1 + depth(item)
+            case Union(options):
+                return max(map(depth, options))
+            case Ref(name):
+                if name in schema.recursive:
+                    return 1
+                if name not in known:
+                    known[name] = 1 + max((depth(item.type) for item in schema.resolve(type_).fields), default=0)
+                return known[name]
+        return 0
+
+    if depth(schema.root) > limits.depth:
+        raise SchemaError(f"the schema nests deeper than limits.depth = {limits.depth}", codec=codec)

@@ -1,0 +1,346 @@
+"""From trees to values: code generated for one schema.
+
+1. The tree is fresh from the library and belongs to us: dict records are checked and completed in place.
+2. With the guard on, whatever the wire gave is checked to be of the schema's type; any exception means that it is not,
+   and `zcser.tree.explain` finds the words.
+3. With the guard off only what must be built is built.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+from zcser.core.options import Options
+from zcser.schema.model import (
+    Bool,
+    Bytes,
+    Enum,
+    Field,
+    Float,
+    Int,
+    Kind,
+    List,
+    Map,
+    Null,
+    Optional,
+    Record,
+    Ref,
+    Schema,
+    Str,
+    Tensor,
+    Type,
+    Union,
+)
+from zcser.tree.form import Form, is_tagged, stands_as_itself, wire_class
+from zcser.tree.leaves import (
+    BadTree,
+    bytes_of_text,
+    float_of,
+    floats_of,
+    key_reader,
+    round_float32,
+    tensor_reader,
+)
+from zcser.tree.source import Source
+
+__all__ = ["tree_reader"]
+
+_ABSENT: Any = object()
+
+
+def tree_reader(schema: Schema, form: Form, options: Options, *, copy: bool) -> Callable[[Any], Any]:
+    """A function from a tree to its value, which raises any exception where the tree does not fit.
+
+    Parameters
+    ----------
+    schema, form, options
+        What the tree is a tree of.
+    copy
+        See `zcser.Codec.decode`.
+    """
+    reader = _Reader(schema, form, options, copy=copy)
+    for record in schema.records:
+        reader.record(record)
+    with reader.source.block("def read(x):"):
+        reader.level = "1"
+        reader.emit(schema.root, "x")
+        reader.source.line("return x")
+    found: Callable[[Any], Any] = reader.source.compile("tree reader")["read"]
+    return found
+
+
+class _Reader:
+    def __init__(self, schema: Schema, form: Form, options: Options, *, copy: bool) -> None:
+        self.schema = schema
+        self.form = form
+        self.guard = options.guard == "on"
+        self.refuse_unknown = options.unknown_fields == "refuse"
+        self.limits = options.limits
+        self.copy = copy
+        self.source = Source()
+        self.functions = {record.name: f"read_{number}" for number, record in enumerate(schema.records)}
+        self.deep = bool(schema.recursive)
+        self.level = "1"
+        self.known(BadTree)
+
+    def known(self, value: Any) -> str:
+        return self.source.constant(value)
+
+    def unless(self, test: str) -> None:
+        """With the guard on: refuse the tree where a test does not hold."""
+        if self.guard:
+            self.source.line(f"if not ({test}): raise {self.known(BadTree)}")
+
+    def bound_depth(self) -> None:
+        if self.deep and self.guard:
+            self.source.line(f"if {self.level} > {self.limits.depth}: raise RecursionError")
+
+    def call(self, record: str, x: str) -> str:
+        return f"{self.functions[record]}({x}{f', {self.level}' if self.deep else ''})"
+
+    # One method per kind: code that turns the variable x from tree to value ----------------------------------------
+
+    def emit(self, type_: Type, x: str) -> None:
+        match type_:
+            case Null():
+                self.unless(f"{x} is None")
+            case Bool():
+                self.unless(f"{x} is True or {x} is False")
+            case Int():
+                self.unless(f"{x}.__class__ is int{self.in_range(type_, x)}")
+            case Float():
+                self.float_(type_, x)
+            case Str():
+                sized = "" if type_.size is None else f" and len({x}.encode()) <= {type_.size}"
+                self.unless(f"{x}.__class__ is str{sized}")
+            case Bytes():
+                self.bytes_(type_, x)
+            case Enum():
+                self.enum(type_, x)
+            case Tensor():
+                read = tensor_reader(type_, native_bytes=self.form.native_bytes, copy=self.copy)
+                self.source.line(f"{x} = {self.known(read)}({x})")
+            case Optional(item):
+                with self.source.block(f"if {x} is not None:"):
+                    self.emit(item, x)
+            case List():
+                self.list_(type_, x)
+            case Map():
+                self.map_(type_, x)
+            case Union():
+                self.union(type_, x)
+            case Ref(name):
+                self.source.line(f"{x} = {self.call(name, x)}")
+            case _:
+                raise AssertionError(type_)
+
+    def in_range(self, type_: Int, x: str) -> str:
+        low, high = type_.low, type_.high
+        lower = "" if low is None else f"{low} <= "
+        upper = "" if high is None else f" <= {high}"
+        return f" and {lower}{x}{upper}" if lower or upper else ""
+
+    def float_(self, type_: Float, x: str) -> None:
+        # Not the guard's business: JSON does not tell 1 from 1.0, so an int here is a float.
+        self.source.line(f"if {x}.__class__ is not float: {x} = {self.known(float_of)}({x})")
+        if self.form.finite:
+            self.unless(f"{x} - {x} == 0.0")
+        if type_.bits == 32 and self.guard:
+            self.source.line(f"{x} = {self.known(round_float32)}({x})")
+
+    def bytes_(self, type_: Bytes, x: str) -> None:
+        if self.form.native_bytes:
+            self.unless(f"{x}.__class__ is bytes")
+        else:
+            self.source.line(f"{x} = {self.known(bytes_of_text)}({x})")
+        if type_.size is not None:
+            self.unless(f"len({x}) == {type_.size}")
+        if not self.copy:
+            self.source.line(f"{x} = memoryview({x})")
+
+    def enum(self, type_: Enum, x: str) -> None:
+        # The class is compared first: 1, 1.0 and True are one key of a dict.
+        self.unless(f"{x}.__class__ is {wire_class(type_, self.form).__name__}")
+        if type_.cls is not None or self.guard:
+            table = {value: member for (_, value), member in zip(type_.members, type_.values, strict=True)}
+            self.source.line(f"{x} = {self.known(table)}[{x}]")
+
+    def list_(self, type_: List, x: str) -> None:
+        self.bound_depth()
+        length = f"len({x}) <= {self.limits.elements}" if type_.length is None else f"len({x}) == {type_.length}"
+        self.unless(f"{x}.__class__ is list and {length}")
+        if not self.scalars(type_.item, x, x):
+            self.comprehend(x, type_.item)
+        if type_.container == "tuple":
+            self.source.line(f"{x} = tuple({x})")
+
+    def scalars(self, item: Type, x: str, items: str) -> bool:
+        """Check many scalars in C; False where the items must be looked at one by one."""
+        match item:
+            case Bool() | Null() | Str(size=None):
+                self.unless(f"{self.only(item)}.issuperset(map(type, {items}))")
+            case Int():
+                low = "True" if item.low is None else f"min({items}) >= {item.low}"
+                high = "True" if item.high is None else f"max({items}) <= {item.high}"
+                exact = f"{self.only(item)}.issuperset(map(type, {items}))"
+                self.unless(f"{exact} and (not {x} or {low} and {high})")
+            case Float(bits=64) if items == x:
+                only = self.only(item)
+                self.source.line(f"if not {only}.issuperset(map(type, {x})): {x} = {self.known(floats_of)}({x})")
+                if self.form.finite:
+                    isfinite = self.known(math.isfinite)
+                    self.unless(f"{isfinite}(sum({x})) or all(map({isfinite}, {x}))")
+            case _:
+                return False
+        return True
+
+    def only(self, type_: Type) -> str:
+        return self.known(_EXACTLY[self.schema.python_type(type_)])
+
+    def comprehend(self, x: str, item: Type) -> None:
+        if not self.guard and stands_as_itself(item, self.schema, self.form) and not self.has_floats(item):
+            return
+        y, out = self.source.variable(), self.source.variable()
+        with _Level(self):
+            if isinstance(item, Ref):
+                self.source.line(f"{x} = [{self.call(item.name, y)} for {y} in {x}]")
+                return
+            self.source.line(f"{out} = []")
+            with self.source.block(f"for {y} in {x}:"):
+                self.emit(item, y)
+                self.source.line(f"{out}.append({y})")
+            self.source.line(f"{x} = {out}")
+
+    def has_floats(self, type_: Type) -> bool:
+        """Whether an int read back may have to become a float; records are taken to need it."""
+        return type_.kind not in (Kind.NULL, Kind.BOOL, Kind.INT, Kind.STR, Kind.BYTES, Kind.ENUM)
+
+    def map_(self, type_: Map, x: str) -> None:
+        self.bound_depth()
+        self.unless(f"{x}.__class__ is dict and len({x}) <= {self.limits.elements}")
+        as_text = self.form.text_keys and type_.key.kind is not Kind.STR
+        if as_text:
+            self.unless(f"{self.known(_EXACTLY[str])}.issuperset(map(type, {x}))")
+        elif not self.scalars(type_.key, x, x):
+            self.unless(f"all(k.__class__ is str and len(k.encode()) <= {getattr(type_.key, 'size', 0)} for k in {x})")
+        if not as_text and self.scalars(type_.value, x, f"{x}.values()"):
+            return
+        key, value, out = self.source.variable(), self.source.variable(), self.source.variable()
+        new_key = key
+        if as_text and isinstance(type_.key, Int | Bool):
+            new_key = f"{self.known(key_reader(type_.key))}({key})"
+        self.source.line(f"{out} = {{}}")
+        with _Level(self), self.source.block(f"for {key}, {value} in {x}.items():"):
+            self.emit(type_.value, value)
+            self.source.line(f"{out}[{new_key}] = {value}")
+        self.source.line(f"{x} = {out}")
+
+    def union(self, type_: Union, x: str) -> None:
+        if is_tagged(type_, self.form):
+            tag = self.source.variable()
+            self.source.line(f"if {x}.__class__ is not dict or len({x}) != 1: raise {self.known(BadTree)}")
+            self.source.line(f"({tag}, {x}), = {x}.items()")
+            tests = [f"{tag} == {self.known(name)}" for name in type_.names]
+        else:
+            classes = [wire_class(option, self.form) for option in type_.options]
+            tests = [f"{x}.__class__ is {self.known(cls)}" for cls in classes]
+            if float in classes and int not in classes:
+                tests[classes.index(float)] += f" or {x}.__class__ is int"
+        for number, (option, test) in enumerate(zip(type_.options, tests, strict=True)):
+            with self.source.block(f"{'el' if number else ''}if {test}:"):
+                self.emit(option, x)
+        self.source.line(f"else: raise {self.known(BadTree)}")
+
+    # Records --------------------------------------------------------------------------------------------------------
+
+    def record(self, record: Record) -> None:
+        self.level = "n"
+        with self.source.block(f"def {self.functions[record.name]}(d{', n' if self.deep else ''}):"):
+            self.bound_depth()
+            self.unless("d.__class__ is dict")
+            if record.cls is not None:
+                self.object_(record, record.cls)
+            else:
+                self.dict_(record)
+
+    def object_(self, record: Record, cls: type) -> None:
+        if self.refuse_unknown:
+            self.unless(f"{self.known(frozenset(record.by_name))}.issuperset(d)")
+        variables = []
+        for item in record.fields:
+            x, key = self.source.variable(), self.known(item.name)
+            variables.append(x)
+            if not item.has_default:
+                self.source.line(f"{x} = d[{key}]")
+                self.field(item.type, x)
+                continue
+            self.source.line(f"{x} = d.get({key}, {self.known(_ABSENT)})")
+            with self.source.block(f"if {x} is {self.known(_ABSENT)}:"):
+                self.source.line(f"{x} = {self.default(item)}")
+            with self.source.block("else:"):
+                self.field(item.type, x)
+        self.source.line(f"return {self.known(cls)}({self.arguments(record, cls, variables)})")
+
+    def default(self, item: Field) -> str:
+        return f"{self.known(item.make_default)}()" if item.default_factory is not None else self.known(item.default)
+
+    def arguments(self, record: Record, cls: type, variables: list[str]) -> str:
+        names = [item.name for item in record.fields]
+        try:
+            parameters = list(inspect.signature(cls).parameters.values())
+        except (TypeError, ValueError):
+            parameters = []
+        positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD][: len(names)]
+        if positional == names:
+            return ", ".join(variables)
+        pairs = ", ".join(f"{self.known(name)}: {x}" for name, x in zip(names, variables, strict=True))
+        return f"**{{{pairs}}}"
+
+    def dict_(self, record: Record) -> None:
+        self.source.line("count = 0")
+        for item in record.fields:
+            x, key = self.source.variable(), self.known(item.name)
+            self.source.line(f"{x} = d.get({key}, {self.known(_ABSENT)})")
+            with self.source.block(f"if {x} is not {self.known(_ABSENT)}:"):
+                self.source.line("count += 1")
+                self.field(item.type, x)
+                self.source.line(f"d[{key}] = {x}")
+            if item.required:
+                self.source.line(f"else: {self.missing(item, key)}")
+        with self.source.block("if count != len(d):"):
+            if self.refuse_unknown:
+                self.source.line(f"raise {self.known(BadTree)}")
+            else:
+                names = self.known(frozenset(record.by_name))
+                self.source.line(f"d = {{key: value for key, value in d.items() if key in {names}}}")
+        self.source.line("return d")
+
+    def missing(self, item: Field, key: str) -> str:
+        if item.has_default:
+            return f"d[{key}] = {self.default(item)}; count += 1"
+        return f"raise {self.known(BadTree)}"
+
+    def field(self, type_: Type, x: str) -> None:
+        with _Level(self):
+            self.emit(type_, x)
+
+
+class _Level:
+    """Inside it, containers stand one level deeper."""
+
+    def __init__(self, reader: _Reader) -> None:
+        self.reader = reader
+
+    def __enter__(self) -> None:
+        self.outer = self.reader.level
+        base, _, more = self.outer.partition(" + ")
+        self.reader.level = f"{base} + {int(more or 0) + 1}"
+
+    def __exit__(self, *_exc: object) -> None:
+        self.reader.level = self.outer
+
+
+_EXACTLY: dict[type, frozenset[type]] = {cls: frozenset((cls,)) for cls in (type(None), bool, int, float, str, bytes)}

@@ -1,0 +1,334 @@
+"""From values to trees: code generated for one schema.
+
+1. One function per record; everything else is inlined, and lists of scalars are checked by loops in C.
+2. A leaf that is of the exact type costs one comparison. One that is not goes to `Normaliser`, which changes it as the
+   law allows or raises.
+3. With the guard off no check is made, and what is its own tree is not walked at all.
+4. The generated code need not explain itself: on any exception the codec asks `Normaliser` for the words.
+"""
+
+from __future__ import annotations
+
+import functools
+import keyword
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zcser.core.dtypes import dtype_name
+from zcser.core.options import Options
+from zcser.schema.model import (
+    Bool,
+    Bytes,
+    Enum,
+    Float,
+    Int,
+    Kind,
+    List,
+    Map,
+    Null,
+    Optional,
+    Record,
+    Ref,
+    Schema,
+    Str,
+    Tensor,
+    Type,
+    Union,
+)
+from zcser.schema.normal import Normaliser
+from zcser.tree.form import Form, is_tagged, stands_as_itself
+from zcser.tree.leaves import round_float32, tensor_tree, text_key, text_of_bytes
+from zcser.tree.source import Source
+
+__all__ = ["tree_writer"]
+
+_ABSENT: Any = object()
+
+
+def tree_writer(schema: Schema, form: Form, options: Options, normaliser: Normaliser) -> Callable[[Any], Any] | None:
+    """A function from a value to its tree, or None where every value is its own tree and the guard is off."""
+    if options.guard == "off" and not options.deterministic and stands_as_itself(schema.root, schema, form):
+        return None
+    writer = _Writer(schema, form, options, normaliser)
+    for record in schema.records:
+        writer.record(record)
+    with writer.source.block("def write(x):"):
+        writer.level = "1"
+        writer.emit(schema.root, "x")
+        writer.source.line("return x")
+    found: Callable[[Any], Any] = writer.source.compile("tree writer")["write"]
+    return found
+
+
+class _Writer:
+    def __init__(self, schema: Schema, form: Form, options: Options, normaliser: Normaliser) -> None:
+        self.schema = schema
+        self.form = form
+        self.guard = options.guard == "on"
+        self.sort = options.deterministic
+        self.limits = options.limits
+        self.normaliser = normaliser
+        self.source = Source()
+        self.functions = {record.name: f"write_{number}" for number, record in enumerate(schema.records)}
+        self.deep = bool(schema.recursive)
+        self.level = "1"
+
+    # What the generated code is made of ---------------------------------------------------------------------------
+
+    def normal(self, type_: Type) -> str:
+        """The name of the slow way for one type."""
+        return self.source.constant(functools.partial(self.normaliser.part, type_))
+
+    def known(self, value: Any) -> str:
+        return self.source.constant(value)
+
+    def unless(self, test: str, type_: Type, x: str) -> None:
+        """With the guard on: where a test does not hold, take the slow way."""
+        if self.guard:
+            self.source.line(f"if not ({test}): {x} = {self.normal(type_)}({x})")
+
+    def bound_depth(self) -> None:
+        """Only a recursive schema can pass the limit at run time."""
+        if self.deep and self.guard:
+            self.source.line(f"if {self.level} > {self.limits.depth}: raise RecursionError")
+
+    def call(self, record: str, x: str) -> str:
+        return f"{self.functions[record]}({x}{f', {self.level}' if self.deep else ''})"
+
+    # One method per kind: code that turns the variable x into its tree ---------------------------------------------
+
+    def emit(self, type_: Type, x: str) -> None:
+        match type_:
+            case Null():
+                self.unless(f"{x} is None", type_, x)
+            case Bool():
+                self.unless(f"{x} is True or {x} is False", type_, x)
+            case Int():
+                self.int_(type_, x)
+            case Float():
+                self.float_(type_, x)
+            case Str():
+                sized = "" if type_.size is None else f" and len({x}.encode()) <= {type_.size}"
+                self.unless(f"{x}.__class__ is str{sized}", type_, x)
+            case Bytes():
+                self.bytes_(type_, x)
+            case Enum():
+                self.enum(type_, x)
+            case Tensor():
+                self.source.line(f"{x} = {self.known(self.tensor(type_))}({x})")
+            case Optional(item):
+                with self.source.block(f"if {x} is not None:"):
+                    self.emit(item, x)
+            case List():
+                self.list_(type_, x)
+            case Map():
+                self.map_(type_, x)
+            case Union():
+                self.union(type_, x)
+            case Ref(name):
+                self.source.line(f"{x} = {self.call(name, x)}")
+            case _:
+                raise AssertionError(type_)
+
+    def int_(self, type_: Int, x: str) -> None:
+        low, high = type_.low, type_.high
+        lower = "" if low is None else f"{low} <= "
+        upper = "" if high is None else f" <= {high}"
+        in_range = f" and {lower}{x}{upper}" if lower or upper else ""
+        self.unless(f"{x}.__class__ is int{in_range}", type_, x)
+
+    def float_(self, type_: Float, x: str) -> None:
+        # x - x is 0.0 for every finite float, and NaN otherwise: the cheapest test that there is.
+        finite = f" and {x} - {x} == 0.0" if self.form.finite else ""
+        self.unless(f"{x}.__class__ is float{finite}", type_, x)
+        if type_.bits == 32 and self.guard:
+            self.source.line(f"{x} = {self.known(round_float32)}({x})")
+
+    def bytes_(self, type_: Bytes, x: str) -> None:
+        sized = "" if type_.size is None else f" and len({x}) == {type_.size}"
+        self.unless(f"{x}.__class__ is bytes{sized}", type_, x)
+        if not self.form.native_bytes:
+            self.source.line(f"{x} = {self.known(text_of_bytes)}({x})")
+
+    def enum(self, type_: Enum, x: str) -> None:
+        if type_.cls is not None:
+            self.unless(f"{x}.__class__ is {self.known(type_.cls)}", type_, x)
+            self.source.line(f"{x} = {x}._value_")
+        else:
+            values = self.known(frozenset(type_.values))
+            self.unless(f"{x}.__class__ is {type(type_.values[0]).__name__} and {x} in {values}", type_, x)
+
+    def tensor(self, type_: Tensor) -> Callable[[Any], Any]:
+        slow, native_bytes = functools.partial(self.normaliser.part, type_), self.form.native_bytes
+
+        def write_tensor(value: Any) -> Any:
+            fits = (
+                value.__class__ is np.ndarray
+                and value.flags.c_contiguous
+                and type_.shape is None
+                and value.dtype.byteorder in "=|<"
+                and (name := dtype_name(value.dtype)) is not None
+                and type_.dtype in (None, name)
+            )
+            return tensor_tree(value if fits else slow(value), native_bytes=native_bytes)
+
+        return write_tensor
+
+    def list_(self, type_: List, x: str) -> None:
+        length = f"len({x}) <= {self.limits.elements}" if type_.length is None else f"len({x}) == {type_.length}"
+        self.bound_depth()
+        self.unless(f"{x}.__class__ is {type_.container} and {length}", type_, x)
+        if stands_as_itself(type_.item, self.schema, self.form) and not self.guard and not self.sort:
+            return
+        if self.scalars(type_, type_.item, x, x):
+            return
+        self.comprehend(x, type_.item)
+
+    def scalars(self, whole: Type, item: Type, x: str, items: str) -> bool:
+        """Check many scalars in C; False where the items are of a kind that must be looked at one by one."""
+        tests: list[str] = []
+        match item:
+            case Bool() | Null():
+                pass
+            case Str(size=size):
+                if size is not None:
+                    tests = [f"all(len(s.encode()) <= {size} for s in {items})"]
+            case Bytes(size=size) if self.form.native_bytes:
+                if size is not None:
+                    tests = [f"all(len(s) == {size} for s in {items})"]
+            case Int(bits=bits):
+                if bits is not None:
+                    tests = [f"(not {x} or min({items}) >= {item.low} and max({items}) <= {item.high})"]
+            case Float(bits=64):
+                if self.form.finite:
+                    # A sum is finite only if every term is; where it overflows, the slow way finds nothing wrong.
+                    tests = [f"{self.known(math.isfinite)}(sum({items}))"]
+            case _:
+                return False
+        only = self.known(_EXACTLY[self.schema.python_type(item)])
+        self.unless(" and ".join([f"{only}.issuperset(map(type, {items}))", *tests]), whole, x)
+        return True
+
+    def comprehend(self, x: str, item: Type) -> None:
+        """Turn each item of the list x into its tree, in a new list."""
+        y, out = self.source.variable(), self.source.variable()
+        with self.deeper_level():
+            if isinstance(item, Ref):
+                self.source.line(f"{x} = [{self.call(item.name, y)} for {y} in {x}]")
+                return
+            self.source.line(f"{out} = []")
+            with self.source.block(f"for {y} in {x}:"):
+                self.emit(item, y)
+                self.source.line(f"{out}.append({y})")
+            self.source.line(f"{x} = {out}")
+
+    def map_(self, type_: Map, x: str) -> None:
+        self.bound_depth()
+        self.unless(f"{x}.__class__ is dict and len({x}) <= {self.limits.elements}", type_, x)
+        self.scalars(type_, type_.key, x, x)
+        if self.sort:
+            self.source.line(f"{x} = dict(sorted({x}.items()))")
+        plain = self.scalars(type_, type_.value, x, f"{x}.values()")
+        as_text = self.form.text_keys and type_.key.kind is not Kind.STR
+        key, value, out = self.source.variable(), self.source.variable(), self.source.variable()
+        new_key = f"{self.known(text_key)}({key})" if as_text else key
+        if plain or (stands_as_itself(type_.value, self.schema, self.form) and not self.guard and not self.sort):
+            if as_text:
+                self.source.line(f"{x} = {{{new_key}: {value} for {key}, {value} in {x}.items()}}")
+            return
+        self.source.line(f"{out} = {{}}")
+        with self.deeper_level(), self.source.block(f"for {key}, {value} in {x}.items():"):
+            self.emit(type_.value, value)
+            self.source.line(f"{out}[{new_key}] = {value}")
+        self.source.line(f"{x} = {out}")
+
+    def union(self, type_: Union, x: str) -> None:
+        tagged = is_tagged(type_, self.form)
+        classes = [self.known(self.schema.python_type(option)) for option in type_.options]
+        if self.guard:
+            # np.float32 and its like become one of the options first.
+            known = self.known(frozenset(self.schema.python_type(option) for option in type_.options))
+            self.unless(f"{x}.__class__ in {known}", type_, x)
+        for number, (option, name) in enumerate(zip(type_.options, type_.names, strict=True)):
+            with self.source.block(f"{'el' if number else ''}if {x}.__class__ is {classes[number]}:"):
+                self.emit(option, x)
+                if tagged:
+                    self.source.line(f"{x} = {{{self.known(name)}: {x}}}")
+
+    def record(self, record: Record) -> None:
+        self.level = "n"
+        with self.source.block(f"def {self.functions[record.name]}(v{', n' if self.deep else ''}):"):
+            self.bound_depth()
+            if record.cls is not None:
+                self.object_(record, record.cls)
+            else:
+                self.unless("v.__class__ is dict", Ref(record.name), "v")
+                self.dict_(record)
+
+    def object_(self, record: Record, cls: type) -> None:
+        self.unless(f"v.__class__ is {self.known(cls)}", Ref(record.name), "v")
+        pairs = []
+        for item in record.fields:
+            x = self.source.variable()
+            self.source.line(f"{x} = {self.attribute(item.name)}")
+            self.field(item.type, x)
+            pairs.append(f"{self.known(item.name)}: {x}")
+        self.source.line(f"return {{{', '.join(pairs)}}}")
+
+    def attribute(self, name: str) -> str:
+        # Source is normalised (NFKC) by the compiler, a name given to setattr is not.
+        plain = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+        return f"v.{name}" if plain else f"getattr(v, {self.known(name)})"
+
+    def dict_(self, record: Record) -> None:
+        pairs, absent = [], [item for item in record.fields if not item.required]
+        for item in record.fields:
+            if item.required:
+                x = self.source.variable()
+                self.source.line(f"{x} = v[{self.known(item.name)}]")
+                self.field(item.type, x)
+                pairs.append(f"{self.known(item.name)}: {x}")
+        self.source.line(f"out = {{{', '.join(pairs)}}}")
+        for item in absent:
+            x, key = self.source.variable(), self.known(item.name)
+            self.source.line(f"{x} = v.get({key}, {self.known(_ABSENT)})")
+            with self.source.block(f"if {x} is not {self.known(_ABSENT)}:"):
+                self.field(item.type, x)
+                self.source.line(f"out[{key}] = {x}")
+        if self.guard:
+            # A key that is no field would be lost.
+            self.source.line(f"if len(out) != len(v): {self.normal(Ref(record.name))}(v)")
+        self.source.line("return out")
+
+    def field(self, type_: Type, x: str) -> None:
+        with self.deeper_level():
+            self.emit(type_, x)
+
+    def deeper_level(self) -> _Level:
+        return _Level(self)
+
+
+class _Level:
+    """Inside it, containers stand one level deeper."""
+
+    def __init__(self, writer: Any) -> None:
+        self.writer = writer
+
+    def __enter__(self) -> None:
+        self.outer = self.writer.level
+        self.writer.level = deeper(self.outer)
+
+    def __exit__(self, *_exc: object) -> None:
+        self.writer.level = self.outer
+
+
+def deeper(level: str) -> str:
+    """The expression of the next level: "n" -> "n + 1" -> "n + 2"."""
+    base, _, more = level.partition(" + ")
+    return f"{base} + {int(more or 0) + 1}"
+
+
+_EXACTLY: dict[type, frozenset[type]] = {cls: frozenset((cls,)) for cls in (type(None), bool, int, float, str, bytes)}
