@@ -1,1 +1,1 @@
-"""Floor 2: the FlatBuffers layout of a schema, and the verifier of buffers."""
+"""Floor 2: FlatBuffers: the layout of a schema, its verifier, its .fbs text, and code for the official classes."""

@@ -15,7 +15,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -110,6 +110,8 @@ class _Builder:
             if origin is Annotated:
                 hint, *more = typing.get_args(hint)
                 extras = [*more, *extras]
+            elif origin in _PRESENCE:
+                (hint,) = typing.get_args(hint)
             elif isinstance(hint, typing.NewType):
                 hint = hint.__supertype__
             elif hasattr(hint, "__value__") and type(hint).__name__ == "TypeAliasType":
@@ -255,13 +257,25 @@ def _typed_dict(cls: type, path: str) -> list[_Declared]:
     required_keys: frozenset[str] = cls.__required_keys__  # type: ignore[attr-defined]  # every TypedDict has it
     declared = []
     for name, hint in _hints(cls, path).items():
-        bare, required = hint, name in required_keys
-        # With postponed annotations 3.11 does not see Required and NotRequired in __required_keys__.
-        if typing.get_origin(hint) in (typing.Required, typing.NotRequired):
-            required = typing.get_origin(hint) is typing.Required
-            (bare,) = typing.get_args(hint)
-        declared.append(_Declared(name, bare, required))
+        required = name in required_keys
+        # With postponed annotations 3.11 does not see Required and NotRequired in __required_keys__, and either may
+        # stand inside Annotated or around it.
+        for layer in _layers(hint):
+            if typing.get_origin(layer) in _PRESENCE:
+                required = typing.get_origin(layer) is typing.Required
+        declared.append(_Declared(name, hint, required))
     return declared
+
+
+_PRESENCE = (typing.Required, typing.NotRequired)
+
+
+def _layers(hint: Any) -> Iterator[Any]:
+    """A hint, and what is left of it inside Annotated, Required and NotRequired."""
+    yield hint
+    while typing.get_origin(hint) in (Annotated, *_PRESENCE):
+        hint = typing.get_args(hint)[0]
+        yield hint
 
 
 _SOURCES: tuple[tuple[Callable[[Any], bool], Callable[[type, str], list[_Declared]]], ...] = (
@@ -276,9 +290,13 @@ def _declared(hint: Any, path: str) -> list[_Declared] | None:
 
 
 def _explicit_id(hint: Any, path: str) -> int | None:
-    if typing.get_origin(hint) is not Annotated:
-        return None
-    ids = [extra.number for extra in typing.get_args(hint)[1:] if isinstance(extra, Id)]
+    ids = [
+        extra.number
+        for layer in _layers(hint)
+        if typing.get_origin(layer) is Annotated
+        for extra in typing.get_args(layer)[1:]
+        if isinstance(extra, Id)
+    ]
     if len(ids) > 1:
         raise SchemaError("a field has one id", path=path)
     return ids[0] if ids else None

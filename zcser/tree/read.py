@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from zcser.core.options import Options
@@ -46,7 +46,7 @@ from zcser.tree.leaves import (
 )
 from zcser.tree.source import Source
 
-__all__ = ["tree_reader"]
+__all__ = ["tree_reader", "tree_readers"]
 
 _ABSENT: Any = object()
 
@@ -61,15 +61,23 @@ def tree_reader(schema: Schema, form: Form, options: Options, *, copy: bool) -> 
     copy
         See `zcser.Codec.decode`.
     """
+    return tree_readers(schema, form, options, [schema.root], copy=copy)[0]
+
+
+def tree_readers(
+    schema: Schema, form: Form, options: Options, types: Sequence[Type], *, copy: bool
+) -> list[Callable[[Any], Any]]:
+    """As `tree_reader`, for several types of one schema: each stands for a tree of its own."""
     reader = _Reader(schema, form, options, copy=copy)
     for record in schema.records:
         reader.record(record)
-    with reader.source.block("def read(x):"):
-        reader.level = "1"
-        reader.emit(schema.root, "x")
-        reader.source.line("return x")
-    found: Callable[[Any], Any] = reader.source.compile("tree reader")["read"]
-    return found
+    for number, type_ in enumerate(types):
+        with reader.source.block(f"def read_part_{number}(x):"):
+            reader.level = "1"
+            reader.emit(type_, "x")
+            reader.source.line("return x")
+    namespace = reader.source.compile("tree reader")
+    return [namespace[f"read_part_{number}"] for number in range(len(types))]
 
 
 class _Reader:

@@ -1,0 +1,172 @@
+"""Commands that measure nothing: what they print, and how they take a stream's wishes."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.report.results import realistic
+from zcser import payloads, registry
+from zcser.cli import main
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "result.json"
+    realistic().save(path)
+    return path
+
+
+def zcser(*arguments, **environment):
+    environ = {key: value for key, value in os.environ.items() if key not in {"FORCE_COLOR", "NO_COLOR", "COLUMNS"}}
+    return subprocess.run(
+        [sys.executable, "-m", "zcser", *map(str, arguments)],
+        capture_output=True,
+        check=False,
+        env=environ | environment,
+    )
+
+
+def test_list_names_every_codec_and_every_payload(capsys):
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in (*registry.names(), *payloads.names()))
+
+
+def test_codec_without_its_library_is_listed_with_its_pip_command(capsys, monkeypatch):
+    error = registry.CodecUnavailableError("codec 'x' needs a library: pip install 'zcser[x]'")
+    monkeypatch.setattr(registry, "available", lambda: {"x": error})
+    assert main(["list"]) == 0
+    assert "pip install 'zcser[x]'" in capsys.readouterr().out
+
+
+def test_env_tells_machine_versions_and_noise(capsys):
+    assert main(["env"]) == 0
+    out = capsys.readouterr().out
+    assert all(word in out for word in ("cpu", "python version", "libraries numpy", "preempted"))
+
+
+def test_schema_of_a_file_and_of_a_class(tmp_path, capsys):
+    source = tmp_path / "m.json"
+    source.write_text('{"id": 7, "tags": ["a"]}')
+    assert main(["schema", str(source)]) == 0
+    assert "tags" in capsys.readouterr().out
+    assert main(["schema", "zcser.payloads.messages:BatchMeta"]) == 0
+    assert "kv_cache_offset" in capsys.readouterr().out
+
+
+def test_check_gives_each_refusal_with_path_and_reason(capsys):
+    assert main(["check", "zcser.payloads.messages:TokenChunk"]) == 0
+    out = capsys.readouterr().out
+    assert "header refuses zcser.payloads.messages:TokenChunk:" in out
+    assert "TokenChunk/text: str has no fixed size" in out
+
+
+def test_check_without_a_source_covers_the_built_in_payloads(capsys):
+    assert main(["check"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"\n{name} " in out for name in payloads.names())
+
+
+def test_report_ends_in_the_sentence(saved, capsys):
+    assert main(["report", str(saved)]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("Over 3 payloads, ")
+    assert last.endswith(".")
+
+
+def test_report_shows_ledger_and_latency_on_request(saved, capsys):
+    main(["report", str(saved)])
+    assert "Ledger:" not in capsys.readouterr().out
+    main(["report", str(saved), "--ledger", "--latency"])
+    out = capsys.readouterr().out
+    assert "Ledger:" in out
+    assert "enc p99.9" in out
+
+
+def test_report_writes_every_format(saved, tmp_path, capsys):
+    folder = tmp_path / "new" / "out"
+    extra = tmp_path / "extra.md"
+    assert main(["report", str(saved), "-o", str(folder), "--export-markdown", str(extra)]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["report.md", "result.json", "table.csv"]
+    assert json.loads((folder / "result.json").read_text()) == json.loads(saved.read_text())
+    assert extra.read_text() == (folder / "report.md").read_text()
+
+
+def test_export_to_a_device_writes_to_it_and_does_not_replace_it(saved):
+    read_end, write_end = os.pipe()
+    done = subprocess.Popen(
+        [sys.executable, "-m", "zcser", "report", saved, "--export-json", f"/dev/fd/{write_end}"],
+        pass_fds=[write_end],
+        stdout=subprocess.DEVNULL,
+    )
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as pipe:
+        assert json.loads(pipe.read()) == json.loads(saved.read_text())
+    assert done.wait() == 0
+
+
+def test_pipe_has_no_escape_codes_and_a_hundred_columns(saved):
+    done = zcser("report", saved)
+    assert b"\x1b" not in done.stdout
+    *lines, _ = done.stdout.decode().splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 100
+
+
+def test_force_color_colours_a_pipe_and_no_color_wins(saved):
+    assert b"\x1b[" in zcser("report", saved, FORCE_COLOR="1", TERM="xterm").stdout
+    assert b"\x1b" not in zcser("report", saved, FORCE_COLOR="1", NO_COLOR="1", TERM="xterm").stdout
+
+
+def test_columns_sets_the_width(saved):
+    *lines, _ = zcser("report", saved, COLUMNS="80").stdout.decode().splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 80
+
+
+def test_ascii_stream_gets_ascii(saved):
+    done = zcser("report", saved, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "6.24 us" in done.stdout.decode("ascii")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["report", "RESULT", "--ledger", "--latency"]])
+def test_reader_that_leaves_early_is_silence(saved, arguments):
+    command = [sys.executable, "-m", "zcser", *(str(saved) if word == "RESULT" else word for word in arguments)]
+    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done.stdout.close()
+    assert (done.stderr.read(), done.wait()) == (b"", 0)
+    done.stderr.close()
+
+
+def test_full_disk_is_one_line(saved):
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "zcser", "report", saved]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"zcser: No space left on device\n"
+
+
+def test_without_rich_the_figures_are_the_same_and_a_hint_is_given(saved, capsys, monkeypatch):
+    main(["report", str(saved)])
+    rich = capsys.readouterr().out
+    for name in [name for name in sys.modules if name == "rich" or name.startswith("rich.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "rich", None)
+    assert main(["report", str(saved)]) == 0
+    out, err = capsys.readouterr()
+    assert err == "zcser: for colours: pip install 'zcser[cli]'\n"
+    assert out.splitlines()[-1] == rich.splitlines()[-1]
+    assert [line.split() for line in out.splitlines() if line.startswith("msgpack ")] == [
+        line.split() for line in rich.splitlines() if line.startswith("msgpack ")
+    ]
+
+
+def test_interrupted_result_is_reported_as_incomplete(tmp_path, capsys):
+    path = tmp_path / "part.json"
+    dataclasses.replace(realistic(), complete=False).save(path)
+    assert main(["report", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("Interrupted, so incomplete: ")

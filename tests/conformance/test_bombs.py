@@ -1,0 +1,189 @@
+"""A few bytes that ask for much: refused at once, with no more memory than the bytes themselves are worth.
+
+Written by hand for each wire, from its own specification.
+"""
+
+from __future__ import annotations
+
+import struct
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from tests.conformance.laws import INFO, codecs, has, param, read
+from tests.conformance.schemas import Node
+from zcser import registry
+from zcser.core.errors import DecodeError
+from zcser.schema.model import Field as SchemaField
+from zcser.schema.model import Int, List, Optional, Ref, Schema, Tensor
+from zcser.schema.model import Record as SchemaRecord
+
+LISTS = Schema(
+    Ref("L"), (SchemaRecord("L", (SchemaField("a", List(Ref("L")), 1), SchemaField("n", Optional(Int()), 2))),)
+)
+
+JSON = {
+    "open arrays": (LISTS, b"[" * 100_000),
+    "nested arrays": (list[list[int]], b"[" * 100_000 + b"]" * 100_000),
+    "open objects": (LISTS, b'{"a":' * 100_000),
+    "nested records": (LISTS, b'{"a":[' * 50_000 + b"]}" * 50_000),
+    "nested in an unknown field": (LISTS, b'{"a":[],"n":null,"x":' + b"[" * 90_000 + b"]" * 90_000 + b"}"),
+    "integer of a million digits": (int, b"9" * 1_000_000),
+    "float of a million digits": (float, b"9" * 1_000_000 + b".0"),
+    "negative integer of a million digits": (list[int], b"[-" + b"1" * 1_000_000 + b"]"),
+    "exponent": (float, b"1e" + b"9" * 100_000),
+    "key of a million digits": (dict[int, int], b'{"' + b"1" * 1_000_000 + b'":1}'),
+    "huge shape": (np.ndarray, b'{"dtype":"float64","shape":[4294967296,4294967296],"base64":""}'),
+    "shape that wraps to nothing": (np.ndarray, b'{"dtype":"float64","shape":[9223372036854775807,9223372036854775807,2],"base64":""}'),
+    "negative shape": (np.ndarray, b'{"dtype":"int8","shape":[-1,-4],"base64":"AAAAAA=="}'),
+    "shape over 64 bits": (np.ndarray, b'{"dtype":"int8","shape":[18446744073709551617,0],"base64":""}'),
+    "shape of a thousand dimensions": (np.ndarray, b'{"dtype":"int8","shape":[' + b"1," * 999 + b'1],"base64":"AA=="}'),
+    "dtype of objects": (np.ndarray, b'{"dtype":"object","shape":[1],"base64":"AAAAAAAAAAA="}'),
+    "dtype by its code": (np.ndarray, b'{"dtype":"<f8","shape":[1],"base64":"AAAAAAAAAAA="}'),
+}  # fmt: skip
+
+
+def tensor_map(dtype: bytes, shape: bytes, data: bytes) -> bytes:
+    """A tensor of the msgpack wire: {"dtype": str, "shape": array, "data": bin}."""
+    return b"\x83\xa5dtype" + dtype + b"\xa5shape" + shape + b"\xa4data" + data
+
+
+MSGPACK = {
+    "array of 4 G items": (list[int], b"\xdd\xff\xff\xff\xff"),
+    "array of 4 G items with one": (list[int], b"\xdd\xff\xff\xff\xff\x01"),
+    "map of 4 G entries": (dict[str, int], b"\xdf\xff\xff\xff\xff"),
+    "4 GiB of bytes": (bytes, b"\xc6\xff\xff\xff\xff"),
+    "4 GiB of text": (str, b"\xdb\xff\xff\xff\xff"),
+    "extension of 4 GiB": (bytes, b"\xc9\xff\xff\xff\xff\x01"),
+    "open arrays": (LISTS, b"\x91" * 1_000_000),
+    "nested arrays": (LISTS, b"\x91" * 100_000 + b"\xc0"),
+    "open maps": (LISTS, b"\x81\xa1a" * 100_000),
+    "nested records": (LISTS, b"\x81\xa1a\x91" * 100_000 + b"\x80"),
+    "map in a key": (dict[str, int], b"\x81" * 50_000 + b"\xc0" * 50_001),
+    "an extension as a value": (int, b"\xd4\x05\x00"),
+    "timestamp": (int, b"\xd6\xff\x00\x00\x00\x00"),
+    "huge shape": (np.ndarray, tensor_map(b"\xa5int64", b"\x92\xcf\x7f\xff\xff\xff\xff\xff\xff\xff\x02", b"\xc4\x00")),
+    "negative shape": (np.ndarray, tensor_map(b"\xa4int8", b"\x92\xff\xff", b"\xc4\x01\x00")),
+    "shape of floats": (np.ndarray, tensor_map(b"\xa4int8", b"\x91\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00", b"\xc4\x01\x00")),
+    "shape of bools": (np.ndarray, tensor_map(b"\xa4int8", b"\x91\xc3", b"\xc4\x01\x00")),
+    "dtype of objects": (np.ndarray, tensor_map(b"\xa6object", b"\x91\x01", b"\xc4\x08\x00\x00\x00\x00\x00\x00\x00\x00")),
+}  # fmt: skip
+
+
+def varint(number: int) -> bytes:
+    """Base 128, low groups first: protobuf's encoding document."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def nested_messages(levels: int) -> bytes:
+    """Field 2 of length-delimited type inside itself; `Node.children` if ids are the numbers."""
+    data = b""
+    for _ in range(levels):
+        data = b"\x12" + varint(len(data)) + data
+    return data
+
+
+PROTOBUF = {
+    "length of 4 GiB": (bytes, b"\x0a\xff\xff\xff\xff\x0f"),
+    "length of 2**63": (list[int], b"\x0a" + varint(2**63)),
+    "length that wraps": (str, b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+    "varint without end": (int, b"\x08" + b"\x80" * 100_000),
+    "varint of eleven bytes": (int, b"\x08" + b"\x80" * 10 + b"\x01"),
+    "nested messages": (Node, nested_messages(3000)),
+    "open groups": (Node, b"\x0b" * 100_000),
+    "groups in an unknown field": (Node, b"\xa3\x06" * 100_000),
+    "unpaired end of group": (Node, b"\x0c"),
+    "field number 0": (Node, b"\x00\x01"),
+    "wire type 7": (Node, b"\x0f"),
+}
+
+
+def shared_tables(levels: int) -> bytes:
+    """`Node`s each of which names the one below it twice: 2**levels tables to who does not count."""
+    data = bytearray()
+
+    def prepend(*words: int) -> int:
+        data[0:0] = struct.pack(f"<{len(words)}I", *words)
+        return len(data)
+
+    # Built from the end, as builders do: a position is counted from there, an offset is the difference of two.
+    below = 0
+    for level in range(levels):
+        size = len(data)
+        vector = prepend(2, size + 8 - below, size + 4 - below) if level else prepend(0)
+        # The table's two words are the way back to its vtable and the field children, whose slot is 1; then the vtable.
+        below = prepend(8, len(data) + 4 - vector)
+        data[0:0] = struct.pack("<HHHH", 8, 8, 0, 4)
+    prepend(len(data) + 4 - below)
+    return bytes(data)
+
+
+FLATBUFFERS = {
+    "root beyond the end": (Node, b"\xf0\xff\xff\xff" + bytes(40)),
+    "root at itself": (Node, bytes(64)),
+    "all ones": (Node, b"\xff" * 64),
+    "vtable beyond the end": (Node, struct.pack("<Ii", 4, -(2**31)) + bytes(32)),
+    "vtable at the table": (Node, struct.pack("<Ii", 4, 0) + bytes(32)),
+    "shared tables": (Node, shared_tables(45)),
+    "vector of 4 G items": (list[int], struct.pack("<IHHHHiII", 12, 6, 8, 4, 0, 8, 4, 0xFFFFFFFF)),
+    "vector over its end": (list[int], struct.pack("<IHHHHiIIq", 12, 6, 8, 4, 0, 8, 4, 2, 5)),
+    "odd root": (Node, struct.pack("<I", 7) + bytes(61)),
+}
+HEADER = {
+    "too short": (int, b"\0"),
+    "too long": (int, bytes(1000)),
+    "empty": (float, b""),
+}
+BOMBS = {"json": JSON, "msgpack": MSGPACK, "protobuf": PROTOBUF, "flatbuffers": FLATBUFFERS, "header": HEADER}
+
+CELLS = [
+    param(name, bomb)
+    for name in registry.names()
+    for wire, bombs in BOMBS.items()
+    if (INFO[name].wire if name in INFO else name.partition("-")[0]) == wire
+    for bomb in bombs
+]
+
+
+@pytest.mark.parametrize(("name", "bomb"), CELLS)
+def test_a_bomb_is_a_decode_error_in_bounded_memory(name, bomb):
+    schema, data = BOMBS[INFO[name].wire][bomb]
+    codec = registry.codec(name, schema)
+    if bomb != "shared tables":  # of which nothing is allocated, but which takes seconds to trace
+        tracemalloc.start()
+    try:
+        found = read(codec, data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    if bomb not in ("nested in an unknown field", "exponent", "float of a million digits"):
+        assert isinstance(found, DecodeError), found
+    assert peak < 64 << 20
+
+
+def test_the_shared_tables_are_a_good_message_while_they_are_few():
+    if "flatbuffers-official" not in INFO:
+        pytest.skip("no codec of the wire is installed")
+    leaf = Node(0, [])
+    codec = registry.codec("flatbuffers-official", Node)
+    assert codec.decode(shared_tables(3)) == Node(0, [Node(0, [leaf, leaf]), Node(0, [leaf, leaf])])
+
+
+def test_every_wire_has_bombs():
+    assert {info.wire for info in INFO.values()} <= set(BOMBS)
+
+
+@pytest.mark.parametrize("name", codecs())
+def test_a_tensor_of_no_elements_may_have_any_shape_that_numpy_has(name):
+    schema = Schema(Ref("T"), (SchemaRecord("T", (SchemaField("t", Tensor("int8", (0, 2**20)), 1),)),))
+    if not has(name, "encode"):
+        pytest.skip("has no encode")
+    codec = registry.codec(name, schema)
+    found = codec.decode(codec.encode({"t": np.zeros((0, 2**20), np.int8)}))
+    assert found["t"].shape == (0, 2**20)

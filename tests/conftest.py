@@ -1,0 +1,29 @@
+"""Settings that all tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+SHARED_DATA = Path(__file__).resolve().parents[1] / "../shared/data"
+
+# The same examples on every run and machine: a failure here is a failure for everyone. Deep runs carry the slow mark.
+settings.register_profile(
+    "zcser",
+    derandomize=True,
+    deadline=None,
+    max_examples=25,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+settings.load_profile("zcser")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of shared data beside the checkout."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the shared data is not beside this checkout")
+    return SHARED_DATA

@@ -1,0 +1,65 @@
+"""Arguments are rotated in order, made as late and as rarely as possible, and never shared where a call uses them up."""
+
+from __future__ import annotations
+
+import pytest
+
+from zcser.measure.inputs import Fresh, Rotating
+
+FAR = 1 << 62
+
+
+@pytest.fixture
+def made() -> list[int]:
+    return []
+
+
+def rotating(made: list[int], numbers, budget_ns: int = FAR) -> Rotating:
+    def make(number: int) -> str:
+        made.append(number)
+        return f"v{number}"
+
+    return Rotating(make, numbers, budget_ns)
+
+
+def test_arguments_come_round_in_order(made):
+    inputs = rotating(made, range(3))
+    assert inputs.arguments(4) == ["v0", "v1", "v2", "v0"]
+    assert inputs.arguments(3) == ["v1", "v2", "v0"]
+    assert made == [0, 1, 2]
+    assert inputs.distinct == 3
+
+
+def test_no_more_is_made_than_is_asked_for(made):
+    inputs = rotating(made, range(64))
+    inputs.arguments(2)
+    assert made == [0, 1]
+    assert inputs[5] == "v5"
+    assert made == [0, 1, 5]
+
+
+def test_without_time_one_is_made(made):
+    inputs = rotating(made, range(64), budget_ns=0)
+    assert inputs.arguments(3) == ["v0", "v0", "v0"]
+    assert inputs.distinct == 1
+
+
+def test_only_the_given_numbers_are_used(made):
+    inputs = rotating(made, (number for number in range(10) if number % 4 == 2))
+    assert inputs.first() == (2, "v2")
+    assert inputs.arguments(3) == ["v2", "v6", "v2"]
+
+
+def test_no_usable_value_is_an_error(made):
+    with pytest.raises(LookupError, match="no value has"):
+        rotating(made, ()).first()
+
+
+def test_arguments_that_are_used_up_are_made_for_each_call(made):
+    fresh = Fresh(lambda item: [item], rotating(made, range(2)), most=3)
+    first = fresh.arguments(3)
+    assert first == [["v0"], ["v1"], ["v0"]]
+    assert first[0] is not first[2]
+    assert len(fresh.arguments(100)) == 3
+    assert fresh.first() == (0, ["v0"])
+    assert fresh.distinct == 2

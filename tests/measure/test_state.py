@@ -1,0 +1,68 @@
+"""Which cells a lost worker takes with it, and which are still worth measuring."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.measure.made import payload
+from zcser.measure.job import Began, Ended, Measured
+from zcser.measure.plan import Key, Request, make_plan
+from zcser.measure.process import WorkerLostError
+from zcser.measure.result import Collections
+from zcser.measure.sample import Sample
+from zcser.measure.state import State
+from zcser.measure.stats import ProcessCost
+
+A_ENCODE, A_DECODE, B_ENCODE = Key("a", "json", "encode"), Key("a", "json", "decode"), Key("b", "json", "encode")
+
+
+@pytest.fixture
+def state() -> State:
+    request = Request(
+        payloads=(payload(name="a"), payload(name="b")), codecs=("json",), operations=("encode", "decode")
+    )
+    return State(make_plan(request))
+
+
+def sample(op_ns: int, spent_ns: int) -> Sample:
+    return Sample(
+        ProcessCost(float(op_ns), 8, 0, 8), np.array([op_ns]), Collections((0, 0, 0), 0, 0, 1), op_ns, spent_ns, 1,
+        capped=False, all_dirty=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("at", "hung", "guilty"),
+    [
+        (Began("a", "encode"), False, {A_ENCODE}),
+        (Began("a", None), False, {A_ENCODE, A_DECODE}),
+        (Began("a", "encode"), True, {A_ENCODE, A_DECODE}),
+        (None, False, {A_ENCODE, A_DECODE, B_ENCODE}),
+        # It was counting allocations of a cell that is measured already.
+        (Began("b", "decode"), False, set()),
+    ],
+)
+def test_a_lost_worker_is_laid_to_the_cell_that_it_was_at(state, at, hung, guilty):
+    left = [A_ENCODE, A_DECODE, B_ENCODE]
+    remaining = state.blame(WorkerLostError("gone", hung=hung), at, "json", left)
+    assert set(remaining) == set(left) - guilty
+    assert {key for key, record in state.records.items() if record.problem} == guilty
+    assert all(state.records[key].problem == ("failed", "gone") for key in guilty)
+    assert guilty.isdisjoint(state.due())
+
+
+def test_a_problem_of_a_payload_ends_all_of_its_cells(state):
+    state.take(Ended("a", None, "refused", "no"), "json", 0)
+    assert [key for key in state.due("json") if key.payload == "a"] == []
+    assert {key.operation for key in state.due("json")} == {"encode", "decode"}
+
+
+def test_a_slow_cell_is_left_out_once_another_process_would_pass_its_bound(state):
+    # The bound is 250 ms. 100 spent and 2 x 70 to come fit; 120 and 140 do not.
+    state.take(Measured("a", "encode", sample(70_000_000, 100_000_000), None, None), "json", 0)
+    assert A_ENCODE in state.due("json")
+    state.take(Measured("a", "encode", sample(70_000_000, 20_000_000), None, None), "json", 1)
+    assert A_ENCODE not in state.due("json")
+    assert state.records[A_ENCODE].spent_ns == state.spent_ns == 120_000_000
+    assert state.allowed_ns(A_ENCODE) == 130_000_000

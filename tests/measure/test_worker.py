@@ -1,0 +1,132 @@
+"""A codec that gives a wrong result has no time: it has the reason."""
+
+from __future__ import annotations
+
+import gc
+import json
+import pickle
+
+import pytest
+
+from tests.measure.made import TINY, Point, payload
+from zcser.core.codec import Codec
+from zcser.core.errors import DecodeError, EncodeError, SchemaError, UnsupportedOperation
+from zcser.core.options import Options
+from zcser.measure import worker
+from zcser.measure.bench import MismatchError
+from zcser.measure.job import Began, Counted, Ended, Job, Load, Measured
+from zcser.schema.from_python import schema_of
+
+
+class Honest(Codec):
+    name, format, wire, library = "honest", "JSON", "json", "json"
+
+    @classmethod
+    def library_version(cls):
+        return "1", "test"
+
+    def encode(self, value):
+        return json.dumps([value.name, value.xs]).encode()
+
+    def decode(self, data, *, copy=True):
+        return Point(*json.loads(data))
+
+
+class Rounding(Honest):
+    def decode(self, data, *, copy=True):
+        name, xs = json.loads(data)
+        return Point(name, [float(x) if x == 3 else x for x in xs])
+
+
+class WrongLoad(Honest):
+    def load(self, data):
+        return json.loads(data)
+
+    def restore(self, native):
+        return Point(native[0] + "!", native[1])
+
+
+class Moody(Honest):
+    def decode(self, data, *, copy=True):
+        if not copy:
+            raise MemoryError
+        return super().decode(data)
+
+
+@pytest.fixture(autouse=True)
+def _gc_state():
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+def messages(monkeypatch, cls, *operations):
+    codec = cls(schema_of(Point), Options())
+    monkeypatch.setattr(worker, "make_codec", lambda *_: (codec, codec))
+    todo = Job(
+        codec="honest",
+        writers=(),
+        loads=(Load("points", pickle.dumps(payload(fields=("/name",))), dict.fromkeys(operations, 100_000)),),
+        slot=TINY.slot,
+        rotation=64,
+        prepare_ns=10**9,
+        verify_ns=10**9,
+        allocations_ns=100_000,
+        allocations_op_ns=10**9,
+        first=True,
+    )
+    return list(worker.work(todo))
+
+
+def test_an_honest_codec_is_measured_and_counted(monkeypatch):
+    found = messages(monkeypatch, Honest, "encode", "decode", "read-field")
+    assert [type(message) for message in found] == [
+        Began,
+        *[Began, Measured] * 3,
+        *[Began, Counted] * 3,
+    ]
+    assert found[2].size.min == len(b'["point 0", []]')
+
+
+def test_a_value_that_comes_back_changed_ends_the_payload_with_the_place(monkeypatch):
+    found = messages(monkeypatch, Rounding, "encode", "decode")
+    # Value 4 is the first whose list holds a 3.
+    assert found[1:] == [
+        Ended("points", None, "failed", "value 4 came back changed: at /xs/3: float 3.0 against int 3")
+    ]
+
+
+def test_an_operation_with_a_wrong_result_fails_alone(monkeypatch):
+    found = messages(monkeypatch, WrongLoad, "decode", "restore")
+    ended = [message for message in found if isinstance(message, Ended)]
+    assert [(message.operation, message.status) for message in ended] == [("restore", "failed")]
+    assert "at /name" in ended[0].reason
+    assert [message.operation for message in found if isinstance(message, Measured)] == ["decode"]
+
+
+def test_an_error_in_an_operation_is_its_reason(monkeypatch):
+    found = messages(monkeypatch, Moody, "decode", "read-field")
+    assert Ended("points", "read-field", "failed", "MemoryError") in found
+    assert [message.operation for message in found if isinstance(message, Measured)] == ["decode"]
+
+
+def test_nocopy_that_aliases_nothing_is_the_same_as_decode(monkeypatch):
+    (ended,) = [message for message in messages(monkeypatch, Honest, "decode-nocopy") if isinstance(message, Ended)]
+    assert (ended.status, ended.reason.split()[0]) == ("unsupported", "copy=False")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (SchemaError("no unions", path="R/u"), "refused", "no unions (at R/u)"),
+        (EncodeError("too big", path="/a"), "refused", "too big (at /a)"),
+        (UnsupportedOperation("has no view"), "unsupported", "has no view"),
+        (MismatchError("differs"), "failed", "differs"),
+        (DecodeError("torn"), "failed", "DecodeError: torn"),
+        (ValueError("two\nlines"), "failed", "ValueError: two lines"),
+        (ValueError("x" * 1000), "failed", "ValueError: " + "x" * 288),
+        (MemoryError(), "failed", "MemoryError"),
+    ],
+)
+def test_errors_become_a_status_and_one_line(error, status, reason):
+    assert worker.outcome(error) == (status, reason)

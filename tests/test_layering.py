@@ -1,0 +1,71 @@
+"""Light: importing zcser loads no serializer, and asking for one codec loads that one's library alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SERIALIZERS = {"orjson", "simdjson", "msgpack", "google", "flatbuffers", "msgspec", "ml_dtypes"}
+HEAVY = SERIALIZERS | {"rich", "rich_argparse", "psutil", "cpuinfo", "pytest", "hypothesis", "asyncio", "unittest"}
+
+
+def modules_after(script: str) -> set[str]:
+    """The modules that a fresh interpreter holds after a script."""
+    code = f"{script}\nimport sys, json\nprint(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def tops(modules: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in modules}
+
+
+def test_importing_zcser_loads_no_serializer_and_no_codec():
+    loaded = modules_after("import zcser")
+    assert not tops(loaded) & HEAVY
+    assert not {name for name in loaded if name.startswith("zcser.codecs")}
+    assert "numpy" not in loaded, "numpy itself waits for the first name that needs it"
+
+
+def test_listing_the_codecs_by_name_loads_none():
+    loaded = modules_after("import zcser.registry as r; assert r.names()")
+    assert not tops(loaded) & SERIALIZERS
+    assert not {name for name in loaded if name.startswith("zcser.codecs.")}
+
+
+def test_reading_a_schema_from_annotations_loads_no_serializer():
+    loaded = modules_after("from zcser.schema.from_python import schema_of; schema_of(dict[str, list[int]])")
+    assert not tops(loaded) & SERIALIZERS
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [("json", None), ("orjson", "orjson"), ("msgpack", "msgpack"), ("protobuf", "google"), ("header", None)],
+)
+def test_asking_for_one_codec_loads_its_library_alone(name, library):
+    if library is not None:
+        pytest.importorskip(library)
+    script = (
+        f"import zcser\ncodec = zcser.codec({name!r}, int)\n"
+        "assert codec.decode(codec.encode(5)) == 5\nassert codec.info.name == codec.name"
+    )
+    loaded = modules_after(script)
+    assert tops(loaded) & SERIALIZERS <= ({library} if library else set())
+
+
+def test_asking_whether_a_codec_has_an_operation_loads_no_other_codec():
+    loaded = modules_after("import zcser\nassert not hasattr(zcser.codec('json', int), 'encode_into')")
+    assert not tops(loaded) & SERIALIZERS
+
+
+def test_public_names_resolve_and_are_listed():
+    import zcser
+
+    for name in zcser.__all__:
+        assert getattr(zcser, name) is not None
+        assert name in dir(zcser)
+    with pytest.raises(AttributeError, match="nothing"):
+        zcser.nothing  # noqa: B018 - the access is the test

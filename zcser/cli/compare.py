@@ -1,0 +1,86 @@
+"""``zcser compare``: measure, write, print.
+
+1. Every name and every place to write is checked before anything is measured.
+2. Files are written before the report is printed: a reader that closes the pipe loses no figures. Where a file cannot
+   be written after all, the report is printed and then the error.
+3. An interrupted run is written and printed like any other, says so, and ends in exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+
+from zcser import payloads
+from zcser.cli import exports
+from zcser.cli.errors import UsageError
+from zcser.cli.progress import Progress
+from zcser.cli.screen import screen
+from zcser.core.errors import ZcserError
+from zcser.measure.baseline import CODEC as BASELINE
+from zcser.measure.plan import Request
+from zcser.measure.result import Result
+from zcser.measure.runner import run as measure
+from zcser.payloads.base import Payload, PayloadError
+from zcser.payloads.places import check_field
+from zcser.report.document import document_of
+from zcser.report.tables import LEDGER_OPERATIONS
+
+__all__ = ["run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare, and say whether all went well: 0, or 1 where a round trip failed, it was interrupted or nothing came."""
+    chosen = _payloads(arguments)
+    places = exports.prepare(arguments)
+    request = Request(
+        payloads=tuple(chosen),
+        codecs=arguments.codecs or (),
+        operations=arguments.ops or (),
+        preset=arguments.preset,
+        samples=None if places.folder is None else places.folder / "samples.npz",
+        command=("zcser", *arguments.typed),
+    )
+    progress = Progress()
+    try:
+        result = measure(request, progress)
+    finally:
+        progress.clear()
+    failure: ZcserError | None = None
+    try:
+        exports.write(result, places)
+    except ZcserError as error:
+        failure = error
+    ledger = arguments.ledger or not set(LEDGER_OPERATIONS).isdisjoint(request.operations)
+    screen().document(document_of(result, ledger=ledger, latency=arguments.latency))
+    if failure is not None:
+        raise failure
+    return 0 if _went_well(result) else 1
+
+
+def _payloads(arguments: argparse.Namespace) -> list[Payload]:
+    fields: tuple[str, ...] = arguments.fields or ()
+    if arguments.source is not None:
+        if arguments.payload:
+            raise UsageError("--payload names built-in payloads; leave it out, or leave the file or function out")
+        return [payloads.from_source(arguments.source, fields=fields)]
+    names = dict.fromkeys(arguments.payload or payloads.names())
+    return [_with_fields(payloads.get(name), fields) for name in names]
+
+
+def _with_fields(payload: Payload, fields: tuple[str, ...]) -> Payload:
+    """A built-in payload with the user's fields, which must be in every value of it."""
+    if not fields:
+        return payload
+    values = payload.values(payload.distinct)
+    for path in fields:
+        try:
+            check_field(path, values, [f"value {number}" for number in range(len(values))])
+        except PayloadError as error:
+            raise PayloadError(f"{payload.name}: {error}") from None
+    return dataclasses.replace(payload, field=fields[0], fields=fields)
+
+
+def _went_well(result: Result) -> bool:
+    statuses = {cell.status for cell in result.cells if cell.codec != BASELINE}
+    return result.complete and "ok" in statuses and "failed" not in statuses

@@ -1,0 +1,119 @@
+"""The files that a command was asked to write.
+
+1. Every place is tried before anything is measured: an unwritable one is a usage error at once, not after a minute.
+2. What is no regular file (a pipe, a device) is written to as it is; it is never replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from zcser.cli.errors import UsageError
+from zcser.measure.result import Result
+from zcser.report import csv_table, markdown
+from zcser.report.document import document_of
+from zcser.report.flat import flat_table
+
+__all__ = ["Exports", "prepare", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exports:
+    """Where to write which format; several places of one are possible."""
+
+    json: tuple[Path, ...]
+    markdown: tuple[Path, ...]
+    csv: tuple[Path, ...]
+    folder: Path | None
+
+
+def prepare(arguments: argparse.Namespace) -> Exports:
+    """Where the arguments ask to write, each place tried.
+
+    Raises
+    ------
+    UsageError
+        A place cannot be written, or is named twice.
+    """
+    folder = None if arguments.output is None else Path(arguments.output)
+    if folder is not None:
+        _make_folder(folder)
+
+    def places(option: str | None, name: str) -> tuple[Path, ...]:
+        in_folder = () if folder is None else (folder / name,)
+        return in_folder if option is None else (*in_folder, Path(option))
+
+    exports = Exports(
+        places(arguments.export_json, "result.json"),
+        places(arguments.export_markdown, "report.md"),
+        places(arguments.export_csv, "table.csv"),
+        folder,
+    )
+    seen = set()
+    for path in (*exports.json, *exports.markdown, *exports.csv):
+        _try(path)
+        if path.resolve() in seen:
+            raise UsageError(f"two exports to {path}: name different files")
+        seen.add(path.resolve())
+    return exports
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise UsageError(f"cannot write into {folder}: it is a file") from None
+    except OSError as error:
+        raise UsageError(f"cannot make {folder}: {error.strerror or error}") from None
+
+
+def _special(path: Path) -> bool:
+    return path.exists() and not path.is_file()
+
+
+def _try(path: Path) -> None:
+    if path.is_dir():
+        raise UsageError(f"cannot write {path}: it is a directory")
+    try:
+        if path.exists() and not os.access(path, os.W_OK):
+            raise UsageError(f"cannot write {path}: it is read-only")
+        if not _special(path):
+            with tempfile.TemporaryFile(dir=path.resolve().parent):
+                pass
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def write(result: Result, exports: Exports) -> None:
+    """Write all that was asked for.
+
+    Raises
+    ------
+    UsageError, ResultError
+        A place has become unwritable.
+    """
+    for path in exports.json:
+        if _special(path):
+            _write_text(path, json.dumps(result.to_json(), ensure_ascii=False, allow_nan=False) + "\n")
+        else:
+            result.save(path.resolve())
+    if exports.markdown:
+        text = markdown.render(document_of(result))
+        for path in exports.markdown:
+            _write_text(path, text)
+    if exports.csv:
+        text = csv_table.render(flat_table(result))
+        for path in exports.csv:
+            _write_text(path, text)
+
+
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None

@@ -1,0 +1,64 @@
+"""How far a run is, on stderr.
+
+1. Something is written between two workers only: while one times, nothing else of ours runs.
+2. On a terminal it is one line that is written over, without escape codes; elsewhere a plain line per round.
+3. What went wrong with a worker stays on a line of its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TextIO
+
+from zcser.measure.runner import Event
+from zcser.report.model import one_line
+
+__all__ = ["Progress"]
+
+
+class Progress:
+    """Called with each event of a run.
+
+    Parameters
+    ----------
+    stream
+        stderr where None.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._over = self._stream.isatty()
+        self._shown = 0
+        self._round = 0
+
+    def __call__(self, event: Event) -> None:
+        """Tell one event."""
+        if event.trouble is not None:
+            self.clear()
+            self._stream.write(f"zcser: {one_line(event.trouble)}\n")
+        if event.codec is None:
+            self.clear()
+        elif self._over:
+            self._write_over(
+                f"round {event.round} of {event.rounds}, worker {event.done + 1} of {event.workers}: "
+                f"{one_line(event.codec)} ({event.elapsed_s:.0f} s so far)"
+            )
+        elif event.round != self._round:
+            self._stream.write(
+                f"zcser: round {event.round} of {event.rounds}, {event.workers} workers in all, "
+                f"{event.elapsed_s:.0f} s so far\n"
+            )
+        self._round = event.round
+        self._stream.flush()
+
+    def clear(self) -> None:
+        """Take the line that is written over away."""
+        if self._shown:
+            self._stream.write(f"\r{' ' * self._shown}\r")
+            self._shown = 0
+
+    def _write_over(self, text: str) -> None:
+        text = text[: shutil.get_terminal_size().columns - 1]
+        self._stream.write(f"\r{text.ljust(self._shown)}")
+        self._shown = len(text)

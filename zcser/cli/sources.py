@@ -1,0 +1,40 @@
+"""A schema or a payload from what the user named on the command line."""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+from zcser import payloads
+from zcser.payloads.functions import is_reference, resolve
+from zcser.schema.from_python import schema_of
+from zcser.schema.model import Schema
+
+__all__ = ["schema_from"]
+
+
+def schema_from(source: str) -> Schema:
+    """The schema of a file, of a function's values, or of a class.
+
+    Parameters
+    ----------
+    source
+        A ``.json``, ``.jsonl`` or ``.ndjson`` file; ``module:function``; or ``module:name`` of a class, an annotation
+        or a `Schema`.
+
+    Raises
+    ------
+    PayloadError
+        It cannot be read.
+    SchemaError
+        The class has a field that is no data.
+    """
+    if is_reference(source):
+        found = resolve(source)
+        if _is_type(found):
+            return schema_of(found)
+    return payloads.from_source(source).schema
+
+
+def _is_type(found: Any) -> bool:
+    return isinstance(found, type | Schema) or typing.get_origin(found) is not None

@@ -1,0 +1,74 @@
+"""What an operation costs when nothing disturbs it: batches of calls between two readings of the clock.
+
+1. A batch in which the thread was preempted is dirty, and is left out; how many were is reported.
+2. The cost of a process is the p10 of its clean batches. Where none was clean all are used, and the cell says so.
+3. Batching hides the tail by design; the tail is `zcser.measure.latency`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from zcser.measure.clock import now_ns
+from zcser.measure.noise import preemptions
+from zcser.measure.stats import ProcessCost
+
+__all__ = ["process_cost", "time_batch", "time_batches"]
+
+
+def time_batch(call: Callable[[Any], Any], values: Sequence[Any]) -> int:
+    """Nanoseconds of one call per value, the loop and the dropping of results included."""
+    begin = now_ns()
+    for value in values:
+        call(value)
+    return now_ns() - begin
+
+
+def time_batches(
+    call: Callable[[Any], Any],
+    batches: Sequence[Sequence[Any]],
+    deadline_ns: int,
+    *,
+    switches: Callable[[], int] = preemptions,
+) -> tuple[list[float], list[bool]]:
+    """Time batches one after the other.
+
+    Parameters
+    ----------
+    call
+        The operation.
+    batches
+        The arguments of each batch; none is empty.
+    deadline_ns
+        Clock reading after which no further batch is begun.
+    switches
+        Counter of this thread's preemptions.
+
+    Returns
+    -------
+    (list of float, list of bool)
+        Per batch: mean nanoseconds per call, and whether the batch is dirty.
+    """
+    means_ns, dirty = [], []
+    for values in batches:
+        before = switches()
+        elapsed_ns = time_batch(call, values)
+        dirty.append(switches() != before)
+        means_ns.append(elapsed_ns / len(values))
+        if now_ns() > deadline_ns:
+            break
+    return means_ns, dirty
+
+
+def process_cost(means_ns: Sequence[float], dirty: Sequence[bool], operations: int) -> ProcessCost:
+    """The cost of one process, of what `time_batches` gave and the calls made in it."""
+    clean = [mean for mean, is_dirty in zip(means_ns, dirty, strict=True) if not is_dirty]
+    return ProcessCost(
+        p10_ns=float(np.percentile(clean or means_ns, 10)),
+        batches=len(means_ns),
+        dirty_batches=sum(dirty),
+        operations=operations,
+    )

@@ -1,0 +1,113 @@
+"""Putting a run into the result file's words."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from zcser.core.codec import CodecInfo
+from zcser.core.errors import CodecUnavailableError
+from zcser.measure.allocations import METHOD
+from zcser.measure.baseline import BASELINES
+from zcser.measure.env import environment
+from zcser.measure.merge import cells
+from zcser.measure.operations import GUARD, GUARD_BOUNDARY, OPERATIONS
+from zcser.measure.plan import Plan, Preset, Request
+from zcser.measure.result import (
+    Cell,
+    CodecRecord,
+    Method,
+    PayloadRecord,
+    ProcessNoise,
+    Result,
+    Settings,
+    Tool,
+    Unavailable,
+)
+from zcser.measure.state import State
+from zcser.payloads.base import Payload
+
+__all__ = ["document"]
+
+METHOD_WORDS = Method(
+    timer="Python loop around time.perf_counter_ns",
+    cost="p10 of clean batches of calls in each process, median over processes; a batch is clean where the thread was not "
+    "preempted inside it",
+    latency="every single call timed by itself, all samples of all processes, none dropped",
+    freeing="dropping the result is inside the timed window; malloc is in the state after a block of 31 MiB was freed, so that "
+    "glibc serves blocks up to that size from its heap",
+    gc="enabled while timing; what was loaded and prepared before is frozen; results are discarded",
+    allocations=METHOD,
+    boundaries={
+        **{name: operation.boundary for name, operation in OPERATIONS.items()},
+        GUARD: GUARD_BOUNDARY,
+        **BASELINES,
+    },
+)
+
+
+def document(
+    plan: Plan, request: Request, state: State, noise: Sequence[ProcessNoise], *, complete: bool, wall_s: float
+) -> Result:
+    """The result of a run."""
+    found = cells(plan, state.records)
+    return Result(
+        tool=Tool("zcser", version("zcser")),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=request.command,
+        preset=plan.preset.name,
+        settings=_settings(plan.preset, request.seed),
+        complete=complete,
+        measuring_s=state.spent_ns / 1e9,
+        wall_s=wall_s,
+        method=METHOD_WORDS,
+        environment=environment(plan.codecs.values()),
+        noise=tuple(noise),
+        payloads=tuple(_payload_record(payload, found) for payload in plan.payloads.values()),
+        codecs=tuple(_codec_record(info) for info in plan.codecs.values()),
+        unavailable=tuple(_unavailable(name, error) for name, error in plan.unavailable.items()),
+        cells=found,
+    )
+
+
+def _settings(preset: Preset, seed: int) -> Settings:
+    return Settings(
+        rounds=preset.rounds,
+        budget_s=preset.budget_s,
+        warm_ms=preset.slot.warm_ns / 1e6,
+        batches=preset.slot.batches,
+        batch_ms=preset.slot.batch_ns / 1e6,
+        latency_ms=preset.slot.latency_ns / 1e6,
+        cell_cap_ms=preset.cap_ns / 1e6,
+        rotation=preset.rotation,
+        seed=seed,
+    )
+
+
+def _payload_record(payload: Payload, found: Sequence[Cell]) -> PayloadRecord:
+    rotated = [cell.values for cell in found if cell.payload == payload.name and cell.values is not None]
+    return PayloadRecord(
+        name=payload.name,
+        doc=payload.doc,
+        source=payload.source,
+        schema=str(payload.schema.root),
+        fingerprint=payload.schema.fingerprint,
+        fields=payload.fields,
+        tensor=payload.tensor,
+        values=max(rotated, default=0),
+        rotation=payload.rotation,
+        notes=payload.schema.notes,
+    )
+
+
+def _codec_record(info: CodecInfo) -> CodecRecord:
+    values = {item.name: getattr(info, item.name) for item in dataclasses.fields(CodecRecord)}
+    return CodecRecord(**{**values, "operations": tuple(sorted(info.operations)), "reads": dict(info.reads)})
+
+
+def _unavailable(name: str, error: CodecUnavailableError) -> Unavailable:
+    found = re.search(r"pip install .*$", str(error))
+    return Unavailable(name, str(error), found[0] if found else None)

@@ -1,0 +1,103 @@
+"""From what the workers sent to the cells of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from zcser.measure.baseline import PAYLOAD
+from zcser.measure.operations import GUARD, OPERATIONS
+from zcser.measure.plan import Key, Plan
+from zcser.measure.result import Cell, Collections, Cost
+from zcser.measure.sample import Sample
+from zcser.measure.state import Record
+from zcser.measure.stats import MIN_ABOVE, UNSTABLE, cost_difference, cost_of, latency_of
+
+__all__ = ["cells"]
+
+_FEW_SAMPLES = 10 * MIN_ABOVE
+"""Below this there is no p90."""
+
+
+def cells(plan: Plan, records: Mapping[Key, Record]) -> tuple[Cell, ...]:
+    """The cells of the result, in the order of the plan; those of which nothing is known yet are left out."""
+    found = (_cell(key, source, plan, records) for key, source in plan.shown.items())
+    return tuple(cell for cell in found if cell is not None)
+
+
+def _cell(key: Key, source: Key, plan: Plan, records: Mapping[Key, Record]) -> Cell | None:
+    if key in plan.unsupported:
+        return Cell(*key, status="unsupported", reason=plan.unsupported[key])
+    if key.operation == GUARD:
+        return _guard(key, records)
+    record = records[source]
+    if record.problem is not None:
+        status, reason = record.problem
+        return Cell(*key, status=status, reason=reason, encoded_by=record.encoded_by)
+    if not record.samples:
+        return None
+    samples = list(record.samples.values())
+    latencies_ns = np.concatenate([sample.latencies_ns for sample in samples])
+    cost = cost_of([sample.cost for sample in samples])
+    return Cell(
+        *key,
+        status="ok",
+        flags=_flags(key, source, samples, cost, plan),
+        values=_values(key, samples, plan),
+        encoded_by=record.encoded_by,
+        cost=cost,
+        latency=latency_of(latencies_ns),
+        gc=_collections(samples),
+        allocations=record.allocations,
+        size=record.size,
+    )
+
+
+def _values(key: Key, samples: Sequence[Sample], plan: Plan) -> int:
+    rotated = max(sample.values for sample in samples)
+    return rotated if key.payload == PAYLOAD else min(rotated, plan.payloads[key.payload].distinct)
+
+
+def _flags(key: Key, source: Key, samples: Sequence[Sample], cost: Cost, plan: Plan) -> tuple[str, ...]:
+    operation = OPERATIONS.get(source.operation)
+    hot = key.payload != PAYLOAD and plan.payloads[key.payload].rotation == "copies"
+    conditions = {
+        "capped": any(sample.capped for sample in samples),
+        "few-samples": sum(len(sample.latencies_ns) for sample in samples) < _FEW_SAMPLES,
+        "few-processes": len(samples) < plan.preset.rounds,
+        "all-dirty": any(sample.all_dirty for sample in samples),
+        "unstable": cost.high_ns - cost.low_ns > UNSTABLE * cost.p10_ns,
+        "hot": hot,
+        "unvalidated": operation is not None and operation.unvalidated,
+        f"same-as:{source.operation}": source != key,
+    }
+    return tuple(flag for flag, holds in conditions.items() if holds)
+
+
+def _collections(samples: Sequence[Sample]) -> Collections:
+    each = [sample.collections for sample in samples]
+    young, middle, old = (sum(counts) for counts in zip(*(one.collections for one in each), strict=True))
+    return Collections(
+        (young, middle, old),
+        pause_ns=sum(one.pause_ns for one in each),
+        pause_max_ns=max(one.pause_max_ns for one in each),
+        operations=sum(one.operations for one in each),
+    )
+
+
+def _guard(key: Key, records: Mapping[Key, Record]) -> Cell | None:
+    guarded = records[key._replace(operation="encode")]
+    bare = records[key._replace(operation="encode-unguarded")]
+    for record in (guarded, bare):
+        if record.problem is not None:
+            status, reason = record.problem
+            return Cell(*key, status=status, reason=reason)
+    rounds = sorted(guarded.samples.keys() & bare.samples.keys())
+    if not rounds:
+        return None
+    cost = cost_difference(
+        [guarded.samples[number].cost.p10_ns for number in rounds],
+        [bare.samples[number].cost.p10_ns for number in rounds],
+    )
+    return Cell(*key, status="ok", flags=("derived",), cost=cost)

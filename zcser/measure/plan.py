@@ -1,0 +1,310 @@
+"""What a run measures, and how long each part of it may take.
+
+1. The matrix is payloads x codecs x operations. What a codec does not have is known before anything starts, and stands in
+   the result with its reason.
+2. A round is one fresh process per codec. The time of a round is shared out so that every cell gets the same, except
+   that one whose single call takes longer gets that call: any matrix ends within the budget, and no cell is skipped.
+3. A slow cell is bounded over all rounds; it then has fewer processes, and says so.
+"""
+
+from __future__ import annotations
+
+import difflib
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from zcser import payloads, registry
+from zcser.core.codec import CodecInfo
+from zcser.core.errors import CodecUnavailableError, ZcserError
+from zcser.core.paths import parse_path
+from zcser.measure.baseline import BASELINES, CODEC, PAYLOAD
+from zcser.measure.operations import DEFAULT, GUARD, missing, same_as
+from zcser.measure.sample import Slot
+from zcser.payloads.base import Payload
+
+__all__ = ["PRESETS", "Key", "MeasureError", "Plan", "Preset", "Request", "make_plan", "share_out"]
+
+_MS = 1_000_000
+
+
+class MeasureError(ZcserError, ValueError):
+    """A run was asked for that cannot be made; the message is one line for a person."""
+
+
+class Key(NamedTuple):
+    """A cell's names."""
+
+    payload: str
+    codec: str
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How much is measured.
+
+    Attributes
+    ----------
+    rounds
+        Fresh processes per codec.
+    budget_s
+        Bound on measuring time.
+    slot, least_ns
+        The most and the least that a cell takes in one process.
+    cap_ns
+        The most that a cell takes over all processes, but for one call.
+    rotation
+        Distinct values of a cell.
+    prepare_ns, verify_ns
+        Bounds on making one kind of argument, and on round trips, per payload and process.
+    allocations_ns, allocations_op_ns
+        Bound on each pass of a cell's allocations, and how long a call may take to be counted at all.
+    silence_s
+        After so long without a word a worker counts as hung.
+    """
+
+    name: Literal["quick", "full"]
+    rounds: int
+    budget_s: float
+    slot: Slot
+    least_ns: int
+    cap_ns: int
+    rotation: int
+    prepare_ns: int
+    verify_ns: int
+    allocations_ns: int
+    allocations_op_ns: int
+    silence_s: float
+
+
+PRESETS: dict[str, Preset] = {
+    "quick": Preset(
+        name="quick",
+        rounds=4,
+        budget_s=40,
+        slot=Slot(warm_ns=3 * _MS, batches=8, batch_ns=2 * _MS, latency_ns=20 * _MS),
+        least_ns=2 * _MS,
+        cap_ns=250 * _MS,
+        rotation=64,
+        prepare_ns=100 * _MS,
+        verify_ns=20 * _MS,
+        allocations_ns=2 * _MS,
+        allocations_op_ns=20 * _MS,
+        silence_s=120,
+    ),
+    "full": Preset(
+        name="full",
+        rounds=10,
+        budget_s=20 * 60,
+        slot=Slot(warm_ns=20 * _MS, batches=12, batch_ns=10 * _MS, latency_ns=200 * _MS),
+        least_ns=10 * _MS,
+        cap_ns=5_000 * _MS,
+        rotation=64,
+        prepare_ns=2_000 * _MS,
+        verify_ns=500 * _MS,
+        allocations_ns=20 * _MS,
+        allocations_op_ns=500 * _MS,
+        silence_s=600,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for.
+
+    Attributes
+    ----------
+    payloads
+        Payloads, or names of built-in ones; empty: all built-in ones. Workers get them pickled.
+    codecs
+        Names; empty: all that are installed.
+    operations
+        Names out of `zcser.measure.operations.DEFAULT`; empty: all.
+    fields
+        Pointers that partial reads take, instead of the payloads' own.
+    preset
+        "quick" or "full".
+    seed
+        Of the order of cells.
+    samples
+        Where to write every latency sample as .npz; None: nowhere.
+    command
+        What the user typed, for the result.
+    """
+
+    payloads: tuple[Payload | str, ...] = ()
+    codecs: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    preset: Literal["quick", "full"] = "quick"
+    seed: int = 1
+    samples: Path | None = None
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be measured.
+
+    Attributes
+    ----------
+    payloads, pickled
+        By name, in the order of tables; and as the workers get them.
+    codecs
+        By name, the available ones.
+    unavailable
+        Why the others are not.
+    shown
+        The cells of the result, with the operation that is measured for each; derived cells included.
+    unsupported
+        Why a shown cell does not exist.
+    measured
+        The cells that are timed.
+    """
+
+    preset: Preset
+    payloads: dict[str, Payload]
+    pickled: dict[str, bytes]
+    codecs: dict[str, CodecInfo]
+    unavailable: dict[str, CodecUnavailableError]
+    shown: dict[Key, Key]
+    unsupported: dict[Key, str]
+    measured: tuple[Key, ...]
+
+    def writers(self, codec: str) -> tuple[str, ...]:
+        """Installed codecs that write the wire which `codec` reads."""
+        wire = self.codecs[codec].wire
+        found = registry.available()
+        return tuple(
+            name
+            for name, info in found.items()
+            if isinstance(info, CodecInfo) and info.wire == wire and "encode" in info.operations
+        )
+
+
+def make_plan(request: Request) -> Plan:
+    """Lay out a run.
+
+    Raises
+    ------
+    MeasureError
+        An unknown operation, a path that is none, a payload that cannot be pickled, two payloads of one name.
+    ZcserError
+        An unknown payload or codec, or no codec that is installed.
+    """
+    operations = _operations(request.operations)
+    chosen = _payloads(request)
+    codecs, unavailable = _codecs(request.codecs)
+    shown, unsupported, measured = _matrix(chosen, codecs, operations)
+    return Plan(
+        preset=PRESETS[request.preset],
+        payloads=chosen,
+        pickled={name: _pickled(payload) for name, payload in chosen.items()},
+        codecs=codecs,
+        unavailable=unavailable,
+        shown=shown,
+        unsupported=unsupported,
+        measured=measured,
+    )
+
+
+def _operations(names: Sequence[str]) -> tuple[str, ...]:
+    for name in names:
+        if name not in DEFAULT:
+            near = difflib.get_close_matches(name, DEFAULT, n=2, cutoff=0.5)
+            offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(DEFAULT)}"
+            raise MeasureError(f"no operation is named {name!r}; {offer}")
+    return tuple(name for name in DEFAULT if not names or name in names)
+
+
+def _payloads(request: Request) -> dict[str, Payload]:
+    try:
+        for field in request.fields:
+            parse_path(field)
+    except ValueError as error:
+        raise MeasureError(str(error)) from None
+    found: dict[str, Payload] = {}
+    for item in request.payloads or payloads.names():
+        payload = payloads.get(item) if isinstance(item, str) else item
+        if found.get(payload.name, payload) != payload:
+            raise MeasureError(f"two payloads are named {payload.name!r}")
+        fields = request.fields or payload.fields or (payload.field,)
+        found[payload.name] = replace(payload, fields=fields)
+    return found
+
+
+def _codecs(names: Sequence[str]) -> tuple[dict[str, CodecInfo], dict[str, CodecUnavailableError]]:
+    available: dict[str, CodecInfo] = {}
+    unavailable: dict[str, CodecUnavailableError] = {}
+    for name in names or registry.names():
+        try:
+            available[name] = registry.info(name)
+        except CodecUnavailableError as error:
+            unavailable[name] = error
+    if not available:
+        raise next(iter(unavailable.values()), MeasureError("no codec is registered"))
+    return available, unavailable
+
+
+def _pickled(payload: Payload) -> bytes:
+    try:
+        return pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        raise MeasureError(
+            f"payload {payload.name!r} cannot be sent to a worker: {error}; "
+            "define its function and its classes at the top level of a module"
+        ) from error
+
+
+def _matrix(
+    chosen: dict[str, Payload], codecs: dict[str, CodecInfo], operations: Sequence[str]
+) -> tuple[dict[Key, Key], dict[Key, str], tuple[Key, ...]]:
+    shown: dict[Key, Key] = {Key(PAYLOAD, CODEC, name): Key(PAYLOAD, CODEC, name) for name in BASELINES}
+    unsupported: dict[Key, str] = {}
+    measured = dict.fromkeys(shown)
+    for payload in chosen.values():
+        for codec, info in codecs.items():
+            for operation in operations:
+                key = Key(payload.name, codec, operation)
+                source = Key(payload.name, codec, same_as(operation, info) or operation)
+                shown[key] = source
+                why = missing(source.operation, info, payload)
+                if why:
+                    unsupported[key] = why
+                elif operation == GUARD:
+                    measured[key._replace(operation="encode")] = None
+                    measured[key._replace(operation="encode-unguarded")] = None
+                else:
+                    measured[source] = None
+    return shown, unsupported, tuple(measured)
+
+
+def share_out(budget_ns: float, floors_ns: Sequence[int], least_ns: int, most_ns: int) -> int:
+    """The equal share of each cell in a round.
+
+    Parameters
+    ----------
+    budget_ns
+        What the round may take.
+    floors_ns
+        Per cell, what it takes in any case; a cell takes the larger of this and its share.
+    least_ns, most_ns
+        Bounds on the share.
+
+    Returns
+    -------
+    int
+        The share s for which ``sum(max(s, floor))`` is the budget, within the bounds.
+    """
+    left, cells = budget_ns, len(floors_ns)
+    for floor in sorted(floors_ns, reverse=True):
+        if floor * cells <= left:
+            break
+        left -= floor
+        cells -= 1
+    share = left / cells if cells else 0
+    return int(min(max(share, least_ns), most_ns))

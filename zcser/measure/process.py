@@ -1,0 +1,114 @@
+"""A worker process, from the runner's side.
+
+1. The worker is started fresh, with the runner's import path, so that it finds the user's modules.
+2. A worker that dies or falls silent ends its messages with `WorkerLostError`, which says how, in one line.
+3. However the runner leaves, the worker is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import IO
+
+from zcser.measure import job
+from zcser.measure.job import Finished, Job, Message
+
+__all__ = ["WorkerLostError", "run_job"]
+
+_DYING_S = 5
+_LINE_LENGTH = 200
+
+
+class WorkerLostError(Exception):
+    """The worker died or hung; the message says how. `hung` tells the two apart."""
+
+    def __init__(self, message: str, *, hung: bool = False) -> None:
+        super().__init__(message)
+        self.hung = hung
+
+
+def run_job(todo: Job, silence_s: float) -> Generator[Message, None, None]:
+    """Run a job in a process of its own.
+
+    Parameters
+    ----------
+    todo
+        The job.
+    silence_s
+        How long the worker may say nothing.
+
+    Yields
+    ------
+    Message
+        As they come; `Finished` is the last.
+
+    Raises
+    ------
+    WorkerLostError
+        There is no `Finished`.
+    """
+    with tempfile.TemporaryFile() as errors:
+        worker = subprocess.Popen(
+            # -P: the current folder's modules shadow nothing unless they are on the runner's path too.
+            [sys.executable, "-P", "-m", "zcser.measure.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            # Unbuffered: what waits in the pipe is all that waits, so that a selector sees it.
+            bufsize=0,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(_path())},
+        )
+        try:
+            yield from _messages(worker, todo, silence_s)
+        except (EOFError, BrokenPipeError):
+            raise WorkerLostError(_last_words(worker, errors)) from None
+        finally:
+            worker.kill()
+            worker.communicate()
+
+
+def _path() -> list[str]:
+    return [entry or str(Path.cwd()) for entry in sys.path]
+
+
+def _messages(worker: subprocess.Popen[bytes], todo: Job, silence_s: float) -> Iterator[Message]:
+    assert worker.stdin is not None  # noqa: S101 - Popen made both pipes
+    assert worker.stdout is not None  # noqa: S101
+    job.write(worker.stdin, todo)
+    with selectors.DefaultSelector() as selector:
+        selector.register(worker.stdout, selectors.EVENT_READ)
+        while True:
+            if not selector.select(silence_s):
+                raise WorkerLostError(f"worker hung: it said nothing for {silence_s:g} s", hung=True)
+            message: Message = job.read(worker.stdout)
+            yield message
+            if isinstance(message, Finished):
+                return
+
+
+def _last_words(worker: subprocess.Popen[bytes], errors: IO[bytes]) -> str:
+    """How a worker died, and the last line that it wrote to standard error."""
+    try:
+        code = worker.wait(_DYING_S)
+    except subprocess.TimeoutExpired:
+        how = "closed its pipe"
+    else:
+        how = f"signal {-code} ({_signal_name(-code)})" if code < 0 else f"exit code {code}"
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f"worker died: {how}" + (f"; its last words: {last[:_LINE_LENGTH]}" if last else "")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

@@ -1,0 +1,113 @@
+"""What is known of each cell while a run goes on.
+
+1. A cell that has a problem, or has used up its bound, is not measured again.
+2. A worker that was lost is laid to the cell that it was at. One that said nothing yet takes all of its cells with it; one
+   that hung takes those of the payload, since waiting once more would be as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from zcser.measure.job import Began, Counted, Ended, Measured, Message
+from zcser.measure.plan import Key, Plan
+from zcser.measure.process import WorkerLostError
+from zcser.measure.result import Allocations, Size, Status
+from zcser.measure.sample import Sample
+
+__all__ = ["Record", "State"]
+
+
+@dataclass(slots=True)
+class Record:
+    """One measured cell.
+
+    Attributes
+    ----------
+    samples
+        By round.
+    allocations, size, encoded_by
+        As in the result.
+    spent_ns
+        Time spent in its calls, over all processes.
+    problem
+        Status and reason, where it will have no time.
+    """
+
+    samples: dict[int, Sample] = field(default_factory=dict)
+    allocations: Allocations | None = None
+    size: Size | None = None
+    encoded_by: str | None = None
+    spent_ns: int = 0
+    problem: tuple[Status, str] | None = None
+
+
+class State:
+    """All measured cells of a plan.
+
+    Attributes
+    ----------
+    records
+        By key.
+    spent_ns
+        Time spent in calls, of all cells.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.records = {key: Record() for key in plan.measured}
+        self.spent_ns = 0
+        self._cap_ns = plan.preset.cap_ns
+
+    def floor_ns(self, key: Key) -> int:
+        """What a cell takes in a process at least: a call to warm up, and one to time."""
+        return 2 * max((sample.op_ns for sample in self.records[key].samples.values()), default=0)
+
+    def allowed_ns(self, key: Key) -> int:
+        """What is left of a cell's bound."""
+        return max(1, self._cap_ns - self.records[key].spent_ns)
+
+    def due(self, codec: str | None = None) -> list[Key]:
+        """The cells that are still worth a process; all of them in the first round."""
+        return [
+            key
+            for key, record in self.records.items()
+            if codec in (None, key.codec)
+            and record.problem is None
+            and (not record.samples or record.spent_ns + self.floor_ns(key) <= self._cap_ns)
+        ]
+
+    def take(self, message: Message, codec: str, number: int) -> None:
+        """Enter what a worker of a codec said in round `number`."""
+        match message:
+            case Measured(payload, operation, sample, encoded_by, size):
+                record = self.records[Key(payload, codec, operation)]
+                record.samples[number] = sample
+                record.encoded_by = encoded_by
+                record.size = size or record.size
+                record.spent_ns += sample.spent_ns
+                self.spent_ns += sample.spent_ns
+            case Counted(payload, operation, allocations, spent_ns):
+                self.records[Key(payload, codec, operation)].allocations = allocations
+                self.spent_ns += spent_ns
+            case Ended(payload, operation, status, reason):
+                self._end([key for key in self.records if _concerns(key, codec, payload, operation)], status, reason)
+
+    def blame(self, lost: WorkerLostError, at: Began | None, codec: str, left: Sequence[Key]) -> list[Key]:
+        """Lay a lost worker to some of the cells that were `left` to it; those that may go to another worker."""
+        if at is None:
+            guilty = list(left)
+        else:
+            operation = None if lost.hung else at.operation
+            guilty = [key for key in left if _concerns(key, codec, at.payload, operation)]
+        self._end(guilty, "failed", str(lost))
+        # Where the worker was counting allocations, none of the cells that are left is guilty.
+        return [key for key in left if key not in guilty]
+
+    def _end(self, keys: Sequence[Key], status: Status, reason: str) -> None:
+        for key in keys:
+            self.records[key].problem = status, reason
+
+
+def _concerns(key: Key, codec: str, payload: str, operation: str | None) -> bool:
+    return key.codec == codec and key.payload == payload and operation in (None, key.operation)

@@ -1,0 +1,298 @@
+"""Readers: functions that make a value of a message, generated for a schema.
+
+1. Whatever a message holds, a reader gives a value of the schema's type or raises. What protobuf has no word for is
+   checked here: 8 and 16 bits, closed enums, lengths, tensors, what a message lacks.
+2. Containers are taken whole (``field[:]``), which upb does faster than item by item.
+3. Bytes and tensor data leave upb as a copy, each time they are read. With `copy` a tensor gets memory of its own to
+   write to; without, it is a read-only array over that copy.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import Message as ProtobufMessage
+
+from zcser.core.dtypes import dtype_name, dtype_numbered, number_of
+from zcser.core.errors import DecodeError
+from zcser.core.options import Options
+from zcser.protowire.descriptors import Classes
+from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Shape, Slot
+from zcser.protowire.scalars import fault, members, refuse
+from zcser.protowire.source import Source
+from zcser.schema.model import Bytes, List, Map, Null, Record, Ref, Tensor, Type
+
+__all__ = ["Read", "compile_reader", "open_tensor", "read_value"]
+
+Read = Callable[[ProtobufMessage], Any]
+
+MAX_DIMENSIONS = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+
+
+def compile_reader(plan: Plan, classes: Classes, options: Options, *, copy: bool) -> dict[int, Read]:
+    """The functions that give the value of a message, by the message's index in the plan.
+
+    Where a value can be too deep, each counts from its own message on.
+    """
+    return _Reader(plan, classes, options, copy=copy).compile()
+
+
+def read_value(read: Read, message: Any) -> Any:
+    """What `read` gives; whatever goes wrong there, in the constructors of the user's classes too, is a `DecodeError`."""
+    try:
+        return read(message)
+    except DecodeError:
+        raise
+    except Exception as error:
+        raise DecodeError(f"the message gives no value: {error}", codec="protobuf") from error
+
+
+def open_tensor(type_: Tensor, path: str) -> Callable[[Any], tuple[list[int], np.dtype[np.generic], bytes]]:
+    """The function that gives shape, dtype and data of a tensor's message, which fit each other and the type."""
+    wanted = None if type_.dtype is None else number_of(type_.dtype)
+    dtypes = _Dtypes()
+
+    def opened(message: Any) -> tuple[list[int], np.dtype[np.generic], bytes]:
+        number, shape, data = message.dtype, message.shape[:], message.data
+        dtype = dtypes[number]
+        if (
+            not data  # extents of 0 need a closer look
+            or len(shape) > MAX_DIMENSIONS
+            or (shape and min(shape) < 0)
+            or math.prod(shape) * dtype.itemsize != len(data)
+            or (wanted is not None and number != wanted)
+            or (type_.shape is not None and not _fits(type_.shape, shape))
+        ):
+            _refuse_tensor(type_, shape, dtype, data, path)
+        return shape, dtype, data
+
+    return opened
+
+
+class _Dtypes(dict[int, "np.dtype[np.generic]"]):
+    """The dtypes by wire number, looked up on first use."""
+
+    def __missing__(self, number: int) -> np.dtype[np.generic]:
+        dtype = self[number] = dtype_numbered(number)
+        return dtype
+
+
+def _refuse_tensor(type_: Tensor, shape: list[int], dtype: np.dtype[np.generic], data: bytes, path: str) -> None:
+    """Say what is wrong with a tensor, if anything is."""
+    if len(shape) > MAX_DIMENSIONS:
+        refuse(f"a tensor of {len(shape)} dimensions, where numpy has {MAX_DIMENSIONS}", path)
+    fits_type = type_.dtype in {None, dtype_name(dtype)} and (type_.shape is None or _fits(type_.shape, shape))
+    if not fits_type:
+        refuse(f"{type_} is needed, not {dtype.name} of shape {shape}", path)
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(data):
+        refuse(f"the tensor is missing, or its {len(data)} bytes do not fit {dtype.name} of shape {shape}", path)
+    # numpy refuses extents that are too large together, even beside an extent of 0.
+    if math.prod(extent for extent in shape if extent) * dtype.itemsize > sys.maxsize:
+        refuse(f"no array can have the shape {shape}", path)
+
+
+def _fits(wanted: tuple[int | None, ...], shape: list[int]) -> bool:
+    return len(wanted) == len(shape) and all(
+        want is None or want == have for want, have in zip(wanted, shape, strict=True)
+    )
+
+
+class _Reader:
+    def __init__(self, plan: Plan, classes: Classes, options: Options, *, copy: bool) -> None:
+        self.plan = plan
+        self.classes = classes
+        self.copy = copy
+        self.guard = options.guard == "on"
+        self.limit = options.limits.depth
+        self.tracked = self.guard and plan.depths()[0] > self.limit
+        self.source = Source()
+        self.refuse = self.source.constant(refuse)
+        self.has = ""
+        self.depth = "d"
+
+    def compile(self) -> dict[int, Read]:
+        for message in self.plan.messages:
+            cls = self.classes[message.name]
+            self.has = self.source.constant(cls.HasField)
+            self.depth = "d + 1" if message.shape is Shape.RECORD else "d"
+            with self.source.block(f"def r{message.index}(m{', d=0' if self.tracked else ''}):"):
+                self.body(message, cls)
+        namespace = self.source.compile("protobuf reader")
+        return {message.index: namespace[f"r{message.index}"] for message in self.plan.messages}
+
+    def body(self, message: Message, cls: type[ProtobufMessage]) -> None:
+        line, block = self.source.line, self.source.block
+        match message.shape, message.type:
+            case Shape.RECORD, Ref() as ref:
+                self.record(message, self.plan.schema.resolve(ref))
+            case Shape.TENSOR, Tensor() as tensor:
+                opened = self.source.constant(open_tensor(tensor, message.path))
+                array = self.source.constant(np.ndarray)
+                line(f"return {array}(*{opened}(m)){'.copy()' if self.copy else ''}")
+            case Shape.UNION, _:
+                line(f"c = {self.source.constant(cls.WhichOneof)}(m, {UNION_ONEOF!r})")
+                for slot in message.slots:
+                    with block(f"if c == {slot.name!r}:"):
+                        line(f"return {self.one(slot)}")
+                line(f"{self.refuse}('the union is missing, or holds none of its options', {message.path!r})")
+            case _:
+                line(f"return {self.slot(message.slots[0])}")
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def record(self, message: Message, record: Record) -> None:
+        line, block = self.source.line, self.source.block
+        self.bound("d", message.path)
+        if record.cls is None:
+            always = [slot for slot in message.slots if slot.missing is not Missing.ABSENT]
+            entries = ", ".join(f"{_name(slot)!r}: {self.slot(slot)}" for slot in always)
+            line(f"r = {{{entries}}}")
+            for slot in message.slots:
+                if slot.missing is Missing.ABSENT:
+                    with block(f"if {self.has}(m, {slot.name!r}):"):
+                        line(f"r[{_name(slot)!r}] = {self.one(slot)}")
+            line("return r")
+            return
+        positional = _positional(record.cls, record)
+        given = [
+            self.slot(slot) if number < positional else f"**{{{_name(slot)!r}: {self.slot(slot)}}}"
+            for number, slot in enumerate(message.slots)
+        ]
+        line(f"return {self.source.constant(record.cls)}({', '.join(given)})")
+
+    def slot(self, slot: Slot) -> str:
+        """The expression of a field's value; what it needs before is added to the source."""
+        line, block = self.source.line, self.source.block
+        match slot.label, slot.type:
+            case Label.MANY, List() as list_:
+                return self.many(slot, list_)
+            case Label.MAP, Map() as map_:
+                return self.map(slot, map_)
+        if not slot.presence:
+            return self.one(slot)
+        if slot.missing is Missing.REFUSED:
+            if not isinstance(slot.type, Ref):
+                return self.one(slot)  # a tensor or union that is not there reads as one that holds nothing
+            with block(f"if not {self.has}(m, {slot.name!r}):"):
+                line(f"{self.refuse}('the message lacks this field', {slot.path!r})")
+            return self.one(slot)
+        other = "None" if slot.missing is Missing.NONE else self.default(slot)
+        if slot.message is None and (fault(slot.type, "") is not None and self.guard):
+            x = self.source.variable()
+            line(f"{x} = {other}")
+            with block(f"if {self.has}(m, {slot.name!r}):"):
+                line(f"{x} = {self.one(slot)}")
+            return x
+        return f"({self.one(slot)} if {self.has}(m, {slot.name!r}) else {other})"
+
+    def one(self, slot: Slot) -> str:
+        if slot.message is not None:
+            return self.call(slot.message, f"m.{slot.name}", self.depth)
+        x = f"m.{slot.name}"
+        if fault(slot.type, x) is not None and self.guard:
+            x = self.source.variable()
+            self.source.line(f"{x} = m.{slot.name}")
+            self.refuse_if(fault(slot.type, x), slot.type, slot.path)
+        return self.value(slot, x)
+
+    def many(self, slot: Slot, type_: List) -> str:
+        line = self.source.line
+        self.bound(self.depth, slot.path)
+        x = f"m.{slot.name}"
+        if slot.message is not None:
+            call = self.call(slot.message, "y", f"{self.depth} + 1")
+            items = f"[{call} for y in {x}]" if self.tracked else f"[*map(r{slot.message}, {x})]"
+        elif fault(slot.item, "y") is not None and self.guard:
+            x = self.source.variable()
+            line(f"{x} = m.{slot.name}[:]")
+            self.refuse_any(x, slot.item, f"{slot.path}/*")
+            items = self.values(slot, x)
+        else:
+            items = self.values(slot, f"{x}[:]")
+        if type_.container == "tuple":
+            items = f"(*{items},)" if items.startswith("[") else f"tuple({items})"
+        if type_.length is None:
+            return items
+        x = self.source.variable()
+        line(f"{x} = {items}")
+        if slot.missing is Missing.DEFAULT:
+            with self.source.block(f"if not {x}:"):
+                line(f"{x} = {self.default(slot)}")
+        self.refuse_if(f"len({x}) != {type_.length}", type_, slot.path)
+        return x
+
+    def map(self, slot: Slot, type_: Map) -> str:
+        self.bound(self.depth, slot.path)
+        x = self.source.variable()
+        self.source.line(f"{x} = m.{slot.name}")
+        self.refuse_any(x, type_.key, f"{slot.path}/key")
+        if slot.message is not None:
+            item = self.call(slot.message, f"{x}[k]", f"{self.depth} + 1")
+        else:
+            self.refuse_any(f"{x}.values()", type_.value, f"{slot.path}/*")
+            item = self.value(slot, f"{x}[k]")
+        return f"{{k: {item} for k in {x}}}"
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def call(self, index: int, x: str, depth: str) -> str:
+        return f"r{index}({x}{f', {depth}' if self.tracked else ''})"
+
+    def value(self, slot: Slot, x: str) -> str:
+        """What one scalar of the wire stands for."""
+        table = members(self.plan, slot)
+        if table is not None:
+            return f"{self.source.constant(table)}[{x}]"
+        if isinstance(slot.item, Null):
+            return "None"
+        return f"memoryview({x})" if isinstance(slot.item, Bytes) and not self.copy else x
+
+    def values(self, slot: Slot, xs: str) -> str:
+        """What a list of scalars stands for."""
+        if isinstance(slot.item, Null):
+            return f"[None] * len({xs})"
+        one = self.value(slot, "y")
+        return xs if one == "y" else f"[{one} for y in {xs}]"
+
+    def default(self, slot: Slot) -> str:
+        made = f"{self.source.constant(slot.default)}()"
+        return f"memoryview({made})" if isinstance(slot.type, Bytes) and not self.copy else made
+
+    def refuse_if(self, condition: str | None, type_: Type, path: str) -> None:
+        if condition is not None and self.guard:
+            with self.source.block(f"if {condition}:"):
+                self.source.line(f"{self.refuse}({f'{type_} is needed'!r}, {path!r})")
+
+    def refuse_any(self, xs: str, type_: Type, path: str) -> None:
+        condition = fault(type_, "y")
+        if condition is not None and self.guard:
+            with self.source.block(f"for y in {xs}:"):
+                self.refuse_if(condition, type_, path)
+
+    def bound(self, depth: str, path: str) -> None:
+        if self.tracked:
+            with self.source.block(f"if {depth} >= {self.limit}:"):
+                self.source.line(f"{self.refuse}('nested deeper than {self.limit} levels', {path!r})")
+
+
+def _name(slot: Slot) -> str:
+    return slot.field.name if slot.field is not None else slot.name
+
+
+def _positional(cls: type, record: Record) -> int:
+    """How many of a record's fields, from the first on, its class takes by position, which is faster."""
+    try:
+        parameters = list(inspect.signature(cls).parameters.values())
+    except (TypeError, ValueError):
+        return 0
+    count = 0
+    for field, parameter in zip(record.fields, parameters, strict=False):
+        if parameter.name != field.name or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            break
+        count += 1
+    return count

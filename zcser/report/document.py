@@ -1,0 +1,89 @@
+"""A result as one neutral document, which every exporter renders."""
+
+from __future__ import annotations
+
+from zcser.measure.baseline import CODEC as BASELINE
+from zcser.measure.result import PayloadRecord, Result
+from zcser.report.cells import Grid, flag_text, grid_of, reasons
+from zcser.report.legend import legend_of
+from zcser.report.model import Document, Section, Table, one_line
+from zcser.report.sentence import verdict
+from zcser.report.tables import baseline_table, latency_table, ledger_table, main_table
+
+__all__ = ["document_of"]
+
+NOTES_SHOWN = 3
+NOTEWORTHY = ("normalised", "repeated keys")
+
+
+def document_of(result: Result, *, ledger: bool = True, latency: bool = True) -> Document:
+    """The report of a result.
+
+    Parameters
+    ----------
+    result
+        A whole run or an interrupted one.
+    ledger, latency
+        Whether each payload's section has these tables; the main table is always there.
+    """
+    fused = frozenset(codec.name for codec in result.codecs if codec.fused)
+    records = {record.name: record for record in result.payloads}
+    names = dict.fromkeys([*records, *(cell.payload for cell in result.cells if cell.codec != BASELINE)])
+    sections = []
+    for name in names:
+        grid = grid_of(result, name)
+        main = main_table(grid)
+        tables = [
+            main,
+            # Whoever measured nothing else wants to see it.
+            ledger_table(grid, fused) if ledger or main is None else None,
+            latency_table(grid) if latency else None,
+        ]
+        sections.append(_section(grid, records.get(name), tuple(table for table in tables if table is not None)))
+    shown = [table for section in sections for table in section.tables]
+    return Document(
+        title=_title(result, len(names)),
+        sections=tuple(sections),
+        baselines=baseline_table(result),
+        legend=legend_of(result, shown),
+        notices=_notices(result),
+        verdict=verdict(result),
+    )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _origin(record: PayloadRecord) -> str:
+    # A run of derived cells alone rotated nothing that it knows of.
+    return f"{_counted(record.values, 'distinct value')}, {record.source}" if record.values else record.source
+
+
+def _title(result: Result, payloads: int) -> str:
+    return f"zcser compare, {result.preset}: {_counted(len(result.codecs), 'codec')} on {_counted(payloads, 'payload')}"
+
+
+def _section(grid: Grid, record: PayloadRecord | None, tables: tuple[Table, ...]) -> Section:
+    subtitle = "" if record is None else f"{record.doc} ({_origin(record)})"
+    problems = reasons(list(grid.cells.values()))
+    if not tables and not problems:
+        problems = ("nothing was measured",)
+    notes = [f"all figures here: {flag_text(flag)}" for flag in grid.shared_flags]
+    writers = {cell.codec: cell.encoded_by for cell in grid.cells.values() if cell.encoded_by is not None}
+    notes += [f"{one_line(codec)} reads what {one_line(writer)} wrote" for codec, writer in writers.items()]
+    if record is not None:
+        # What changed the data comes before what only describes it.
+        inferred = sorted(record.notes, key=lambda note: not any(word in note for word in NOTEWORTHY))
+        notes += inferred[:NOTES_SHOWN]
+        if len(inferred) > NOTES_SHOWN:
+            notes.append(f"{len(inferred) - NOTES_SHOWN} more notes on the schema: zcser schema {record.source}")
+    return Section(one_line(grid.payload), one_line(subtitle), tables, problems, tuple(map(one_line, notes)))
+
+
+def _notices(result: Result) -> tuple[str, ...]:
+    notices = [] if result.complete else ["interrupted: this is what was measured until then"]
+    for missing in result.unavailable:
+        how = missing.pip or missing.reason
+        notices.append(one_line(f"not installed, so not compared: {missing.name} ({how})"))
+    return tuple(notices)
