@@ -9,8 +9,13 @@ import pytest
 
 from zcser.measure.allocations import METHOD, allocations_of
 
-VALUES = list(range(1000, 1064))
-SECOND = 1_000_000_000
+VALUES = range(1000, 1256)
+
+
+def counted(call, *, blind=False):
+    return allocations_of(
+        call, lambda count: list(VALUES[:count]), op_ns=1000, budget_ns=1_000_000_000, warm_calls=64, blind=blind
+    )
 
 
 @pytest.mark.parametrize(
@@ -24,11 +29,11 @@ SECOND = 1_000_000_000
     ],
 )
 def test_peak_is_the_size_of_what_lives_at_once(call, peak_bytes):
-    assert allocations_of(call, VALUES, blind=False, budget_ns=SECOND).peak_bytes == peak_bytes
+    assert counted(call).peak_bytes == peak_bytes
 
 
 def test_numpy_memory_is_seen():
-    found = allocations_of(lambda _: np.empty(65536, np.uint8), VALUES, blind=False, budget_ns=SECOND)
+    found = counted(lambda _: np.empty(65536, np.uint8))
     assert 65536 <= found.peak_bytes < 65536 + 1000
 
 
@@ -44,19 +49,36 @@ def test_numpy_memory_is_seen():
     ],
 )
 def test_result_blocks_are_those_that_a_kept_result_holds(call, blocks):
-    assert allocations_of(call, VALUES, blind=False, budget_ns=SECOND).result_blocks == blocks
+    assert counted(call).result_blocks == blocks
 
 
 def test_what_this_method_cannot_see_is_null_and_labelled():
-    found = allocations_of(lambda _: None, VALUES, blind=True, budget_ns=SECOND)
+    found = counted(lambda _: None, blind=True)
     assert found.native is None
     assert found.blind
     assert found.method == METHOD
     assert "fallback" in METHOD
 
 
-def test_warm_calls_and_one_call_per_pass_are_made_whatever_the_budget():
-    calls: list[int] = []
-    allocations_of(calls.append, [7], blind=False, budget_ns=0, warm_calls=3)
-    # One call under tracemalloc, one for the kept result.
-    assert calls == [7] * 5
+@pytest.mark.parametrize(
+    ("op_ns", "numbers"),
+    [
+        (2_000_000_000_000, [0, 0]),  # slower than the budget: no warm-up, and one call in each pass
+        (500_000_000_000, [0, 1, 0, 1, 0, 1]),
+    ],
+)
+def test_calls_are_as_many_as_the_time_allows_and_use_no_argument_twice(op_ns, numbers):
+    seen: list[int] = []
+
+    def call(argument: list[int]) -> None:
+        seen.append(argument.pop())
+
+    allocations_of(
+        call,
+        lambda count: [[number] for number in range(count)],
+        op_ns=op_ns,
+        budget_ns=1_000_000_000_000,
+        warm_calls=64,
+        blind=False,
+    )
+    assert seen == numbers

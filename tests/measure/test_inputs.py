@@ -63,3 +63,13 @@ def test_arguments_that_are_used_up_are_made_for_each_call(made):
     assert len(fresh.arguments(100)) == 3
     assert fresh.first() == (0, ["v0"])
     assert fresh.distinct == 2
+
+
+def test_leading_arguments_are_those_of_the_first_values_at_any_time(made):
+    inputs = rotating(made, range(64))
+    inputs.arguments(3)
+    inputs.arguments(2)
+    assert inputs.leading(2) == ["v0", "v1"]
+    assert inputs.leading(4) == ["v0", "v1", "v2", "v0"]
+    assert Fresh(lambda item: [item], inputs, most=2).leading(9) == [["v0"], ["v1"]]
+    assert made == [0, 1, 2]

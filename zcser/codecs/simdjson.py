@@ -5,11 +5,14 @@
 2. simdjson copies the input and parses all of it into a tape: a view is lazy, not zero-copy, and is called so.
 3. A field is checked against the schema when it is read. Of duplicate keys the last one stands, as in decode, although
    simdjson's own lookup answers with the first.
-4. An item of an array is found by walking from its start: iterate, rather than index, over long lists.
+4. `Object.items()` makes builtins of the containers in it: a node is a proxy or a dict or list, and all code takes both.
+   Builtins are shared by views, and are copied before a reader, which changes its tree, has them.
+5. An item of an array is found by walking from its start: iterate, rather than index, over long lists.
 """
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from typing import Any, ClassVar, TypeVar, cast
@@ -161,6 +164,7 @@ class _RecordView(RecordView, _Lazy):
     __slots__ = ("_zc_last", "_zc_node", "_zc_source")
     _zc_fields: dict[str, Field]
     _zc_all_required: bool
+    _zc_has_nul: bool
 
     def __init__(self, node: Any, source: _Source) -> None:
         self._zc_node = node
@@ -176,7 +180,11 @@ class _RecordView(RecordView, _Lazy):
         return last[name]
 
     def _zc_unique(self, node: Any) -> bool:
-        """Whether no key stands twice. With every field required, the number of entries tells: one too few is missing."""
+        """Whether the node answers for its keys: none stands twice. With every field required, the number of entries tells: one too few is missing."""
+        if node.__class__ is dict:
+            return True
+        if self._zc_has_nul:
+            return False  # simdjson's lookup ends a key at its NUL
         size = len(node)
         return (self._zc_all_required and size == len(self._zc_fields)) or len(set(node.keys())) == size
 
@@ -280,14 +288,14 @@ class _Views:
                 return self.union(type_)
             case List(item=item):
                 parts: dict[str, Any] = {"_zc_item_of": staticmethod(self.opener(item))}
-                return self.shape(type_, _SequenceView, simdjson.Array, parts)
+                return self.shape(type_, _SequenceView, list, parts)
             case Map(key, value):
                 key_of: Callable[[str], Any] = str if isinstance(key, Str) else key_reader(key)
                 item_of = self.opener(value)
                 parts = {"_zc_item_of": staticmethod(item_of), "_zc_key_of": staticmethod(key_of)}
-                return self.shape(type_, _MapView, simdjson.Object, parts)
+                return self.shape(type_, _MapView, dict, parts)
             case Ref(name):
-                return self.instance(type_, lambda: self.record_classes[name], simdjson.Object)
+                return self.instance(type_, lambda: self.record_classes[name], dict)
         read = self.reader(type_)
         if isinstance(type_, Bytes):
             return lambda node, _source: memoryview(read(node))
@@ -295,15 +303,15 @@ class _Views:
             return lambda node, _source: _read_only(read(node))
         return lambda node, _source: read(node)
 
-    def shape(self, type_: Type, base: type[_Lazy], node_class: Any, parts: dict[str, Any]) -> Opener:
+    def shape(self, type_: Type, base: type[_Lazy], wanted: type, parts: dict[str, Any]) -> Opener:
         cls = type(base.__name__, (base,), {"__slots__": (), "_zc_read": staticmethod(self.reader(type_)), **parts})
-        return self.instance(type_, lambda: cls, node_class)
+        return self.instance(type_, lambda: cls, wanted)
 
-    def instance(self, type_: Type, view_class: Callable[[], Any], node_class: Any) -> Opener:
+    def instance(self, type_: Type, view_class: Callable[[], Any], wanted: type) -> Opener:
         length = type_.length if isinstance(type_, List) else None
 
         def open_view(node: Any, source: _Source) -> Any:
-            if node.__class__ is not node_class or (length is not None and len(node) != length):
+            if _class(node) is not wanted or (length is not None and len(node) != length):
                 raise self.fault(type_, _tree(node))
             try:
                 return view_class()(node, source)
@@ -318,7 +326,7 @@ class _Views:
             by_name = dict(zip(type_.names, openers, strict=True))
 
             def open_tagged(node: Any, source: _Source) -> Any:
-                entries = dict(node.items()) if node.__class__ is simdjson.Object else {}
+                entries = dict(node.items()) if _class(node) is dict else {}
                 if len(entries) != 1 or next(iter(entries)) not in by_name:
                     raise self.fault(type_, _tree(node))
                 ((name, inner),) = entries.items()
@@ -330,7 +338,7 @@ class _Views:
             by_class.setdefault(int, by_class[float])
 
         def open_bare(node: Any, source: _Source) -> Any:
-            cls = {simdjson.Object: dict, simdjson.Array: list}.get(node.__class__, node.__class__)
+            cls = _class(node)
             if cls not in by_class:
                 raise self.fault(type_, _tree(node))
             return by_class[cls](node, source)
@@ -342,6 +350,7 @@ class _Views:
         namespace = {
             "__slots__": (),
             "_zc_fields": record.by_name,
+            "_zc_has_nul": any("\0" in item.name for item in record.fields),
             "_zc_all_required": all(item.required and not item.has_default for item in record.fields),
             "_zc_read": staticmethod(self.reader(type_)),
         }
@@ -368,10 +377,23 @@ class _Views:
 
 
 def _tree(node: Any) -> Any:
-    """A node as builtins."""
-    if node.__class__ is simdjson.Object:
+    """A node as builtins that belong to the caller."""
+    cls = node.__class__
+    if cls is simdjson.Object:
         return node.as_dict()
-    return node.as_list() if node.__class__ is simdjson.Array else node
+    if cls is simdjson.Array:
+        return node.as_list()
+    # marshal copies in C, and deeper than simdjson nests.
+    return marshal.loads(marshal.dumps(node)) if cls is dict or cls is list else node
+
+
+def _class(node: Any) -> type:
+    """The builtin class of a node, whether it is a proxy or not."""
+    cls: type = node.__class__
+    return _BUILTIN.get(cls, cls)
+
+
+_BUILTIN: dict[type, type] = {simdjson.Object: dict, simdjson.Array: list}
 
 
 def _read_only(array: Any) -> Any:

@@ -44,26 +44,30 @@ def byte_view(data: object, *, codec: str | None = None) -> memoryview:
     -----
     Copies: none. Lifetime: the view keeps `data` alive and, for a bytearray or mmap, locks its size.
     """
-    if type(data) is memoryview and data.format == "B" and data.contiguous and data.ndim == 1:
-        return data
+    if type(data) is bytes:
+        return memoryview(data)
+    if isinstance(data, np.ndarray) and data.dtype.hasobject:
+        raise DecodeError("an array of objects holds pointers, not data", codec=codec)
     try:
         view = memoryview(data)  # type: ignore[arg-type]
     except TypeError:
         raise DecodeError(
             f"a bytes-like object is needed, not {type(data).__name__}; str must be encoded first", codec=codec
         ) from None
-    except ValueError:
+    except ValueError as error:
         # ml_dtypes arrays and datetime64 have memory, but no format character: numpy itself can view them as bytes.
         if not isinstance(data, np.ndarray):
-            raise
+            raise DecodeError(f"the buffer is closed or released: {error}", codec=codec) from None
         if not data.flags.c_contiguous:
             raise _not_contiguous(data, codec) from None
         return data.reshape(-1).view(np.uint8).data
+    if "O" in view.format:
+        raise DecodeError("a buffer of objects holds pointers, not data", codec=codec)
     if not view.c_contiguous:
         raise _not_contiguous(data, codec)
     if view.nbytes == 0:
         # memoryview.cast refuses zero in a shape.
-        return memoryview(b"")
+        return memoryview(b"" if view.readonly else bytearray())
     return view.cast("B")
 
 

@@ -153,6 +153,9 @@ class Codec(Generic[T]):
             raise AttributeError(f"a codec is immutable; make another one to change {name!r}")
         object.__setattr__(self, name, value)
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a codec is immutable; {name!r} cannot be deleted")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.schema, self.options)
 

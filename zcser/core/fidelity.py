@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zcser.core.paths import pointer
+from zcser.core.words import brief
 
 __all__ = ["difference", "equal", "field_names"]
 
@@ -94,12 +95,12 @@ def _dict_differences(
     one = {(type(key), key): item for key, item in left.items()}
     other = {(type(key), key): item for key, item in right.items()}
     for key in one.keys() - other.keys():
-        yield f"{where}: key {key[1]!r} on the left only"
+        yield f"{where}: key {brief(key[1])} on the left only"
     for key in other.keys() - one.keys():
-        yield f"{where}: key {key[1]!r} on the right only"
+        yield f"{where}: key {brief(key[1])} on the right only"
     for key, item in one.items():
         if key in other:
-            yield from _differences(item, other[key], (*path, str(key[1])))
+            yield from _differences(item, other[key], (*path, key[1] if isinstance(key[1], str) else brief(key[1])))
 
 
 def _array_differences(left: npt.NDArray[Any], right: npt.NDArray[Any], where: str) -> Iterator[str]:
@@ -118,5 +119,4 @@ def _bits(array: npt.NDArray[Any]) -> bytes:
 
 
 def _named(value: Any) -> str:
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
+    return f"{type(value).__name__} {brief(value, 60)}"

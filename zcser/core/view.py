@@ -17,7 +17,8 @@ from typing import Any, ClassVar, overload
 
 import numpy as np
 
-from zcser.core.errors import ReleasedViewError
+from zcser.core.errors import DecodeError, ReleasedViewError
+from zcser.core.fidelity import field_names
 from zcser.core.paths import Path, parse_path, pointer
 
 __all__ = [
@@ -105,6 +106,8 @@ class RecordView(View):
             shown = ", ".join(f"{name}={_brief(self[name])}" for name in self._zc_getters)
         except ReleasedViewError:
             shown = "released"
+        except DecodeError as error:
+            shown = f"not readable, {error}"
         return f"<view of {self._zc_record}: {shown}>"
 
 
@@ -258,7 +261,7 @@ def at(view: Any, path: Path) -> Any:
         try:
             here = _step(here, step)
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            if isinstance(error, ReleasedViewError):
+            if isinstance(error, ReleasedViewError | DecodeError):
                 raise
             kind = IndexError if isinstance(error, IndexError) else KeyError
             raise kind(f"nothing at {pointer(steps[: number + 1])}: {error}") from None
@@ -278,7 +281,6 @@ def _step(here: Any, step: str | int) -> Any:
         raise KeyError(f"{type(here).__name__} has no parts")
     if isinstance(here, Sequence | np.ndarray | memoryview):
         return here[int(step)]
-    try:
+    if str(step) in (field_names(here) or ()):
         return getattr(here, str(step))
-    except AttributeError:
-        raise KeyError(f"no field {step!r}") from None
+    raise KeyError(f"no field {step!r}")

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import itertools
 import statistics
 import sys
 import tracemalloc
@@ -28,7 +27,13 @@ KEPT_CALLS = 256
 
 
 def allocations_of(
-    call: Callable[[Any], Any], values: Sequence[Any], *, blind: bool, budget_ns: int, warm_calls: int = WARM_CALLS
+    call: Callable[[Any], Any],
+    take: Callable[[int], Sequence[Any]],
+    *,
+    op_ns: int,
+    budget_ns: int,
+    warm_calls: int,
+    blind: bool,
 ) -> Allocations:
     """Measure the memory of an operation.
 
@@ -36,22 +41,24 @@ def allocations_of(
     ----------
     call
         The operation.
-    values
-        Its arguments; taken in turn.
-    blind
-        Whether the library below allocates outside Python's allocators.
+    take
+        Gives so many arguments, of the same values each time; each argument is used for one call.
+    op_ns
+        What a call takes, about.
     budget_ns
         Bound on the time of each pass; one call at least is made in each.
     warm_calls
-        Calls to make first, uncounted.
+        Calls to make first, as far as the time allows.
+    blind
+        Whether the library below allocates outside Python's allocators.
     """
-    turns = list(itertools.islice(itertools.cycle(values), KEPT_CALLS))
-    for value in turns[:warm_calls]:
+    affordable = budget_ns // op_ns
+    for value in take(min(warm_calls, affordable)):
         call(value)
     return Allocations(
         method=METHOD,
-        peak_bytes=_peak_bytes(call, turns[:PEAK_CALLS], budget_ns),
-        result_blocks=_result_blocks(call, turns, budget_ns),
+        peak_bytes=_peak_bytes(call, take(max(1, min(PEAK_CALLS, affordable))), budget_ns),
+        result_blocks=_result_blocks(call, take(max(1, min(KEPT_CALLS, affordable))), budget_ns),
         native=None,
         blind=blind,
     )

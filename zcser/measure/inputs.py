@@ -34,6 +34,13 @@ class Inputs:
         """The next `count` arguments; fewer where memory does not suffice, at least one."""
         raise NotImplementedError
 
+    def leading(self, count: int) -> list[Any]:
+        """`count` arguments from the first value on, whatever was handed out before; fewer where memory does not suffice.
+
+        Only values that were made already come round.
+        """
+        raise NotImplementedError
+
     @property
     def distinct(self) -> int:
         """How many values are behind the arguments so far."""
@@ -83,6 +90,11 @@ class Rotating(Inputs):
         self._next += count
         return list(itertools.islice(itertools.cycle(made), start, start + count))
 
+    def leading(self, count: int) -> list[Any]:
+        """See `Inputs`."""
+        made = [self._made[number] for number in sorted(self._made)]
+        return list(itertools.islice(itertools.cycle(made), count))
+
     @property
     def distinct(self) -> int:
         """See `Inputs`."""
@@ -122,6 +134,10 @@ class Fresh(Inputs):
     def arguments(self, count: int) -> list[Any]:
         """See `Inputs`."""
         return [self._make(item) for item in self._source.arguments(min(count, self._most))]
+
+    def leading(self, count: int) -> list[Any]:
+        """See `Inputs`."""
+        return [self._make(item) for item in self._source.leading(min(count, self._most))]
 
     @property
     def distinct(self) -> int:

@@ -142,11 +142,11 @@ def _count(
             with collecting():
                 found = allocations_of(
                     prepared.call,
-                    prepared.inputs.arguments(sample.values),
-                    blind=blind,
+                    prepared.inputs.leading,
+                    op_ns=sample.op_ns,
                     budget_ns=todo.allocations_ns,
-                    # A slow call was made already, and leaves no time for more.
-                    warm_calls=max(0, min(WARM_CALLS - sample.cost.operations, todo.allocations_ns // sample.op_ns)),
+                    warm_calls=max(0, WARM_CALLS - sample.cost.operations),
+                    blind=blind,
                 )
         except Exception as error:  # noqa: BLE001 - rule 3
             yield Ended(payload, name, *outcome(error))

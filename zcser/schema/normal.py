@@ -32,6 +32,7 @@ from zcser.core.dtypes import dtype_name
 from zcser.core.errors import EncodeError
 from zcser.core.options import Limits
 from zcser.core.paths import pointer
+from zcser.core.words import brief
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import (
     Bytes,
@@ -139,8 +140,7 @@ class Normaliser:
         raise EncodeError(message, path=pointer(path), codec=self.codec)
 
     def _wrong(self, type_: Type, value: Any, path: Path) -> NoReturn:
-        text = repr(value)
-        shown = "" if isinstance(value, np.ndarray) else f" {text if len(text) <= 40 else text[:37] + '...'}"
+        shown = "" if isinstance(value, np.ndarray) else f" {brief(value)}"
         self._refuse(f"{type_} is needed, not {type(value).__name__}{shown}", path)
 
     def _changed(self, type_: Type, value: Any, path: Path) -> None:
@@ -168,7 +168,7 @@ class Normaliser:
             number = int(value)
         low, high = type_.low, type_.high
         if (low is not None and number < low) or (high is not None and number > high):
-            self._refuse(f"integer {_short(number)} is outside {type_}", path)
+            self._refuse(f"integer {brief(number)} is outside {type_}", path)
         return number
 
     def _float(self, type_: Float, value: Any, path: Path) -> float:
@@ -196,7 +196,7 @@ class Normaliser:
         except OverflowError:
             number = 0.0
         if number != value:
-            self._refuse(f"integer {_short(value)} is not exact as a float", path)
+            self._refuse(f"integer {brief(value)} is not exact as a float", path)
         return number
 
     def _float32(self, number: float, path: Path) -> float:
@@ -244,7 +244,7 @@ class Normaliser:
                         return value
                     self._changed(type_, value, path)
                     return type_.cls(value)
-        self._refuse(f"{value!r} is not a member of {type_}: {', '.join(name for name, _ in type_.members)}", path)
+        self._refuse(f"{brief(value)} is not a member of {type_}: {', '.join(name for name, _ in type_.members)}", path)
 
     def _tensor(self, type_: Tensor, value: Any, path: Path) -> np.ndarray[Any, Any]:
         if type(value) not in (np.ndarray, np.memmap):
@@ -296,10 +296,10 @@ class Normaliser:
         if not same:
             self._changed(type_, value, path)
         for key, item in value.items():
-            where = (*path, key if isinstance(key, str | int) else str(key))
+            where = (*path, key if isinstance(key, str) else brief(key))
             new_key, new_item = self._of(type_.key, key, where), self._of(type_.value, item, where)
             if new_key in found:
-                self._refuse(f"two keys become {new_key!r}", path)
+                self._refuse(f"two keys become {brief(new_key)}", path)
             found[new_key] = new_item
             same = same and new_key is key and new_item is item
         return value if same else found
@@ -335,7 +335,10 @@ class Normaliser:
                 changed[item.name] = new
         if not changed:
             return value
-        return _replace(value, record, changed)
+        try:
+            return _replace(value, record, changed)
+        except Exception as error:  # noqa: BLE001 - the class's own constructor may raise anything
+            self._refuse(f"{record.name} refuses its normal fields: {type(error).__name__}", path)
 
     def _dict_record(self, record: Record, value: Any, path: Path) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -343,7 +346,7 @@ class Normaliser:
         known = record.by_name
         for key in value:
             if key not in known:
-                self._refuse(f"{key!r} is not a field of {record.name}, and would be lost", path)
+                self._refuse(f"{brief(key)} is not a field of {record.name}, and would be lost", path)
         found: dict[str, Any] = {}
         for item in record.fields:
             if item.name in value:
@@ -367,8 +370,3 @@ def _replace(value: Any, record: Record, changed: dict[str, Any]) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.replace(value, **changed)
     return type(value)(**{item.name: changed.get(item.name, getattr(value, item.name)) for item in record.fields})
-
-
-def _short(number: int) -> str:
-    # str() of an int with more than 4300 digits raises; nobody wants to read it either.
-    return str(number) if number.bit_length() <= 128 else f"of {number.bit_length()} bits"

@@ -49,6 +49,9 @@ def bytes_of_text(text: Any) -> bytes:
     """Bytes of base64."""
     if text.__class__ is not str:
         raise BadTree(f"base64 text is needed, not {type(text).__name__}")
+    if len(text) % 4:
+        # Some versions of Python take, in strict_mode too, more padding than is due.
+        raise BadTree(f"not base64: {len(text)} characters are no multiple of 4")
     try:
         return binascii.a2b_base64(text, strict_mode=True) if text else b""
     except ValueError as error:
