@@ -77,6 +77,11 @@ MISSING: Final = _Missing.MISSING
 """The default of a field that has none."""
 
 
+def _natural(what: str, number: int | None) -> None:
+    if number is not None and (type(number) is not int or number < 0):
+        raise SchemaError(f"{what} must be an int from 0 up, or None, not {number!r}")
+
+
 @dataclass(frozen=True, slots=True)
 class Type:
     """Base of all types."""
@@ -109,6 +114,10 @@ class Int(Type):
     signed: bool = True
     kind: ClassVar[Kind] = Kind.INT
 
+    def __post_init__(self) -> None:
+        if self.bits not in (None, 8, 16, 32, 64):
+            raise SchemaError(f"an int has 8, 16, 32 or 64 bits, or None for any size, not {self.bits!r}")
+
     @property
     def low(self) -> int | None:
         """Smallest value, None where there is none."""
@@ -132,6 +141,10 @@ class Float(Type):
     bits: Literal[32, 64] = 64
     kind: ClassVar[Kind] = Kind.FLOAT
 
+    def __post_init__(self) -> None:
+        if self.bits not in (32, 64):
+            raise SchemaError(f"a float has 32 or 64 bits, not {self.bits!r}")
+
     def __str__(self) -> str:
         return f"float{self.bits}"
 
@@ -143,6 +156,9 @@ class Str(Type):
     size: int | None = None
     kind: ClassVar[Kind] = Kind.STR
 
+    def __post_init__(self) -> None:
+        _natural("a size", self.size)
+
     def __str__(self) -> str:
         return "str" if self.size is None else f"str[{self.size}]"
 
@@ -153,6 +169,9 @@ class Bytes(Type):
 
     size: int | None = None
     kind: ClassVar[Kind] = Kind.BYTES
+
+    def __post_init__(self) -> None:
+        _natural("a size", self.size)
 
     def __str__(self) -> str:
         return "bytes" if self.size is None else f"bytes[{self.size}]"
@@ -170,6 +189,13 @@ class Enum(Type):
     members: tuple[tuple[str, int | str], ...]
     cls: Any = field(default=None, compare=False)
     kind: ClassVar[Kind] = Kind.ENUM
+
+    def __post_init__(self) -> None:
+        if self.members and {type(value) for _, value in self.members} not in ({int}, {str}):
+            raise SchemaError(f"the values of enum {self.name} must be all int or all str")
+        for part, what in enumerate(("names", "values")):
+            if len({member[part] for member in self.members}) != len(self.members):
+                raise SchemaError(f"the {what} of enum {self.name} must be distinct")
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -196,6 +222,8 @@ class Tensor(Type):
     def __post_init__(self) -> None:
         if self.dtype is not None and self.dtype not in NAMES:
             raise SchemaError(f"unknown tensor dtype {self.dtype!r}; known: {', '.join(NAMES)}")
+        for extent in self.shape or ():
+            _natural("an extent", extent)
 
     @property
     def fixed(self) -> bool:
@@ -227,6 +255,11 @@ class List(Type):
     container: Literal["list", "tuple"] = "list"
     kind: ClassVar[Kind] = Kind.LIST
 
+    def __post_init__(self) -> None:
+        _natural("a length", self.length)
+        if self.container not in ("list", "tuple"):
+            raise SchemaError(f"a list's container is list or tuple, not {self.container!r}")
+
     def __str__(self) -> str:
         length = "" if self.length is None else f"[{self.length}]"
         return f"{self.container}{length} of {self.item}"
@@ -239,6 +272,10 @@ class Map(Type):
     key: Str | Int | Bool
     value: Type
     kind: ClassVar[Kind] = Kind.MAP
+
+    def __post_init__(self) -> None:
+        if self.key.kind not in (Kind.STR, Kind.INT, Kind.BOOL):
+            raise SchemaError(f"a map's keys must be str, int or bool, not {self.key}")
 
     def __str__(self) -> str:
         return f"map {self.key} -> {self.value}"
@@ -320,6 +357,8 @@ class Record:
     def __post_init__(self) -> None:
         seen: dict[int, str] = {}
         for item in self.fields:
+            if type(item.name) is not str:
+                raise SchemaError(f"a field's name must be str, not {item.name!r}", path=self.name)
             if type(item.id) is not int or not 1 <= item.id <= 18_999:
                 # protobuf's own bounds: 19,000 to 19,999 are reserved, and nobody needs more than that.
                 raise SchemaError(f"field id {item.id!r} is not in 1..18999", path=f"{self.name}/{item.name}")
@@ -440,13 +479,14 @@ class Schema:
     @cached_property
     def fingerprint(self) -> str:
         """16 hex digits that are equal for equal structure: names, ids, kinds and widths; not classes or defaults."""
-        lines = [str(self.root)]
+        root_members = "".join(f" {part.members}" for part in walk(self.root) if isinstance(part, Enum))
+        lines = [f"{self.root}{root_members}"]
         for record in sorted(self.records, key=lambda record: record.name):
             lines.append(f"record {record.name}")
             for item in sorted(record.fields, key=lambda item: item.id):
                 absent = "" if item.required else " absent"
                 members = "".join(f" {part.members}" for part in walk(item.type) if isinstance(part, Enum))
-                lines.append(f"{item.id} {item.name} {item.type}{absent}{members}")
+                lines.append(f"{item.id} {item.name!r} {item.type}{absent}{members}")
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
     def __getstate__(self) -> dict[str, Any]:
