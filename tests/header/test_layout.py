@@ -225,7 +225,6 @@ REFUSED = [
     (Tensor(), "tensor any has no fixed dtype and shape"),
     (Tensor("float32"), "tensor float32 has no fixed dtype and shape"),
     (Tensor("float32", (2, None)), "tensor float32[2, ?] has no fixed dtype and shape"),
-    (Tensor("float32", (2, -1)), "-1 is no fixed size"),
     (Enum("E", (("a", 2**64), ("b", 0))), "values beyond 64 bits, the largest fixed integer"),
     (Enum("E", (("a", 2**63), ("b", -1))), "values beyond 64 bits, the largest fixed integer"),
     (List(Int(8), length=MAX_SLOTS + 1), "more than a fixed layout holds"),
