@@ -20,3 +20,60 @@ from zcser.payloads.base import Payload
 from zcser.schema.normal import normal
 
 PAYLOADS = ("request-1k", "request-64k", "llm-chunk", "telemetry-1k", "batch-meta")
+CODECS = {name: info for name, info in registry.available().items() if isinstance(info, CodecInfo)}
+
+
+@functools.cache
+def made(codec: str, payload: str) -> Codec[Any] | None:
+    """The codec for a payload, None where it refuses the schema."""
+    try:
+        return registry.codec(codec, payloads.get(payload).schema)
+    except SchemaError:
+        return None
+
+
+def message(codec: str, payload: Payload) -> bytes:
+    """The payload's first value, by the codec or, where that only reads, by another one of its wire."""
+    wire = CODECS[codec].wire
+    for name in (codec, *(other for other, info in CODECS.items() if info.wire == wire)):
+        writer = made(name, payload.name)
+        if "encode" in CODECS[name].operations and writer is not None:
+            return writer.encode(payload.make(0))
+    raise LookupError(f"nothing writes what {codec} reads of {payload.name}")
+
+
+def cells(operation: str) -> pytest.MarkDecorator:
+    """A test for each codec that has the operation and each payload that it carries."""
+    found = [
+        pytest.param(codec, payload, id=f"{payload}-{codec}")
+        for payload in PAYLOADS
+        for codec, info in CODECS.items()
+        if operation in info.operations and made(codec, payload) is not None
+    ]
+    return pytest.mark.parametrize(("codec", "payload"), found)
+
+
+@cells("encode")
+def test_encode(benchmark: Any, codec: str, payload: str) -> None:
+    benchmark.group = f"encode {payload}"
+    source, subject = payloads.get(payload), made(codec, payload)
+    assert benchmark(subject.encode, source.make(0)) == message(codec, source)
+
+
+@cells("decode")
+def test_decode(benchmark: Any, codec: str, payload: str) -> None:
+    benchmark.group = f"decode {payload}"
+    source, subject = payloads.get(payload), made(codec, payload)
+    assert equal(benchmark(subject.decode, message(codec, source)), normal(source.schema, source.make(0)))
+
+
+@cells("view")
+def test_view_field(benchmark: Any, codec: str, payload: str) -> None:
+    benchmark.group = f"view-field {payload}"
+    source, subject = payloads.get(payload), made(codec, payload)
+    data = message(codec, source)
+
+    def read() -> Any:
+        return at(subject.view(data), source.field)
+
+    assert equal(benchmark(read), at(subject.view(data), source.field))
