@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
-from types import ModuleType
 
 from zcser.cli.errors import UsageError
 from zcser.cli.sources import schema_from
 from zcser.schema.describe import describe
+from zcser.schema.model import Schema
 
 __all__ = ["run"]
-
-
-def _emitters() -> ModuleType:
-    try:
-        return importlib.import_module("zcser.schema.emit")
-    except ModuleNotFoundError:
-        raise UsageError("--emit: this version of zcser writes no schema files") from None
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema in words, or as a schema file of another format."""
     schema = schema_from(arguments.source)
-    if arguments.emit is None:
-        text = describe(schema)
-    else:
-        emit = _emitters()
-        text = {"proto": emit.emit_proto, "fbs": emit.emit_fbs}[arguments.emit](schema)
+    text = describe(schema) if arguments.emit is None else _emitted(schema, arguments.emit)
     sys.stdout.write(text.rstrip("\n") + "\n")
     return 0
+
+
+def _emitted(schema: Schema, form: str) -> str:
+    try:
+        if form == "fbs":
+            from zcser.flat.emit import emit_fbs
+
+            return emit_fbs(schema)
+        from zcser.protowire.emit import emit_proto
+
+        return emit_proto(schema)
+    except ImportError as error:
+        raise UsageError(
+            f"--emit {form} needs a library that is not installed ({error}): pip install 'zcser[all]'"
+        ) from error

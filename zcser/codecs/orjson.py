@@ -6,14 +6,20 @@ the second where it is read into an int field.
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from typing import Any, TypeVar
 
 import orjson
 
+from zcser.core.buffers import Buffer
+from zcser.core.errors import DecodeError
 from zcser.core.options import Options
 from zcser.schema.model import Schema
 from zcser.tree.codec import TreeWriter
 from zcser.tree.form import Form
+from zcser.tree.leaves import RoundedIntError
+from zcser.tree.read import tree_reader
 
 __all__ = ["OrjsonCodec"]
 
@@ -27,11 +33,14 @@ class OrjsonCodec(TreeWriter[T]):
     format = "JSON text (RFC 8259)"
     wire = "json"
     library = "orjson"
-    form = Form(native_bytes=False, finite=True, text_keys=True, big_ints=False)
+    form = Form(native_bytes=False, finite=True, text_keys=True, big_ints=False, rounds_ints=True)
     ends_itself = False
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
+        exact = dataclasses.replace(self.form, rounds_ints=False)
+        self._read_exact = tree_reader(schema, exact, options, copy=True)
+        self._read_exact_nocopy = tree_reader(schema, exact, options, copy=False)
         self._seal()
 
     @classmethod
@@ -44,3 +53,19 @@ class OrjsonCodec(TreeWriter[T]):
 
     def _loads(self, data: Any) -> Any:
         return orjson.loads(data)
+
+    def decode(self, data: Buffer, *, copy: bool = True) -> T:
+        """Decode a message."""
+        try:
+            return super().decode(data, copy=copy)
+        except DecodeError as error:
+            if not isinstance(error.__cause__, RoundedIntError):
+                raise
+        # Rare: a float of 2**63 or more where the schema allows an int too. orjson has accepted the text, so that the
+        # standard library can be asked which of the two is written there.
+        tree = json.loads(bytes(self._flat(data)))
+        try:
+            value: T = self._read_exact(tree) if copy else self._read_exact_nocopy(tree)
+        except Exception as error:
+            raise self._not_restored(json.loads(bytes(self._flat(data))), error) from error
+        return value

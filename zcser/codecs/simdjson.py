@@ -107,15 +107,15 @@ class SimdjsonCodec(TreeReader[T]):
         Copies: the input, by simdjson. Lifetime: the view keeps the copy, not `data`.
         """
         del verify
-        flat = byte_view(data, codec=self.name)
-        if len(flat) > self.options.limits.bytes:
-            raise DecodeError(f"{len(flat)} bytes are more than limits.bytes", codec=self.name)
+        flat = byte_view(self._flat(data), codec=self.name)
         try:
             document, parser = self._parse(flat)
         except DecodeError:
             raise
         except Exception as error:
             raise self._not_loaded(error) from error
+        if len(flat) > self.options.limits.elements:
+            self._bound_elements(_tree(document))
         return self._views.open(document, _Source(self._park, parser, len(flat)))
 
 

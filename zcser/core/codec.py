@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -111,6 +112,21 @@ def set_directory(directory: Callable[[str], Sequence[str]]) -> None:
     _directory = directory
 
 
+class _Unsupported:
+    """Stands in a codec class for an operation that it does not have, so that the ones it has are found at full speed."""
+
+    def __init__(self, operation: str) -> None:
+        self.operation = operation
+
+    def __get__(self, _codec: Any, cls: type[Codec[Any]]) -> Any:
+        raise UnsupportedOperation(lambda: self.explain(cls))
+
+    def explain(self, cls: type[Codec[Any]]) -> str:
+        have = ", ".join(_directory(self.operation)) or "no codec that is installed"
+        why = " because it is fused: it has no middle stage" if self.operation in LEDGER and cls.fused else ""
+        return f"codec {cls.name!r} has no {self.operation}(){why}; these have it: {have}"
+
+
 class Codec(Generic[T]):
     """One format, bound to one schema.
 
@@ -141,6 +157,12 @@ class Codec(Generic[T]):
     schema: Any
     options: Options
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for operation in OPERATIONS:
+            if not hasattr(cls, operation):
+                setattr(cls, operation, _Unsupported(operation))
+
     def __init__(self, schema: Any, options: Options) -> None:
         self.schema = schema
         self.options = options
@@ -170,9 +192,10 @@ class Codec(Generic[T]):
     @classmethod
     def operations(cls) -> frozenset[str]:
         """The operations that this codec has."""
-        return frozenset(name for name in OPERATIONS if any(name in base.__dict__ for base in cls.__mro__))
+        return frozenset(name for name in OPERATIONS if hasattr(cls, name))
 
     @classmethod
+    @functools.cache
     def describe(cls) -> CodecInfo:
         """What the codec is and can do, without a schema."""
         version, implementation = cls.library_version()
@@ -196,13 +219,6 @@ class Codec(Generic[T]):
     def info(self) -> CodecInfo:
         """See `CodecInfo`."""
         return self.describe()
-
-    def __getattr__(self, name: str) -> Any:
-        if name in OPERATIONS:
-            have = ", ".join(_directory(name)) or "no codec that is installed"
-            why = " because it is fused: it has no middle stage" if name in LEDGER and self.fused else ""
-            raise UnsupportedOperation(f"codec {self.name!r} has no {name}(){why}; these have it: {have}")
-        raise AttributeError(f"codec {self.name!r} has no attribute {name!r}")
 
     if TYPE_CHECKING:
         # Declared for type checkers only: at run time a codec has exactly what its subclass defines.

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 __all__ = [
@@ -146,7 +147,20 @@ class SchemaError(ZcserError, ValueError):
 
 
 class UnsupportedOperation(ZcserError, AttributeError):  # noqa: N818 - the name that io and the design use
-    """The codec's library has no such operation, and zcser does not imitate one."""
+    """The codec's library has no such operation, and zcser does not imitate one.
+
+    The message may be a function: naming the codecs that have the operation loads them, and ``hasattr`` need not.
+    """
+
+    def __init__(self, message: str | Callable[[], str]) -> None:
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        (message,) = self.args
+        return message() if callable(message) else str(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self),)
 
 
 class CodecUnavailableError(ZcserError, ImportError):

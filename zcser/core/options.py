@@ -21,8 +21,7 @@ class Limits:
         Records, lists and maps nested inside each other, the outermost counted as 1. 100 is what protobuf decoders
         accept, so that whatever one codec writes within it every other can carry.
     elements
-        Items of any one list or map; protobuf and FlatBuffers, where a few bytes can stand for many items, count them
-        over the whole message.
+        Items of all lists and maps of one message: bounds the work that a few hostile bytes can ask for.
     bytes
         Size of one message. 2**31 - 1 is what protobuf and FlatBuffers can address.
     """

@@ -17,9 +17,9 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from zcser.core.source import Source
 from zcser.flat.layout import Form, Layout, Missing, Number, Slot, element_form
 from zcser.flat.official_calls import Runtime, read_bytes, refuse, tensor_reader
-from zcser.flat.source import Source
 from zcser.schema.model import (
     Bytes,
     Enum,

@@ -22,9 +22,9 @@ from typing import cast
 
 import numpy as np
 
+from zcser.core.source import Source
 from zcser.flat.layout import Form, Layout, Missing, Slot, element_form
 from zcser.flat.official_calls import Normalise, Writer, fitted, offset_vector, tensor_writer
-from zcser.flat.source import Source
 from zcser.schema.model import (
     Bytes,
     Enum,

@@ -23,10 +23,10 @@ import numpy as np
 from zcser.core.errors import TruncatedError, VerifyError
 from zcser.core.options import Limits
 from zcser.core.paths import pointer
+from zcser.core.source import Source
 from zcser.flat import checks
 from zcser.flat.checks import MOST_DIMENSIONS, Fault, Vtables, tensor_check
 from zcser.flat.layout import Form, Layout, Missing, Slot, Table, element_form
-from zcser.flat.source import Source
 from zcser.schema.model import Bytes, Enum, List, Map, Ref, Str, Tensor, Type, Union
 
 __all__ = ["AMPLIFICATION", "Verifier"]

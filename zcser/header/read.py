@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from zcser.core.source import Source
 from zcser.header.layout import Array, Blob, Items, Node, Nothing, Struct, Text, walk, wire_values
 from zcser.header.plan import Plan, big, movable
-from zcser.header.source import Source
 from zcser.schema.model import Enum, List, Record
 
 __all__ = ["Reader", "aliasing_array", "members_by_number"]

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from zcser.core.dtypes import tensor_bytes
+from zcser.core.source import Source
 from zcser.header.layout import Array, Blob, Items, Node, Nothing, Scalar, Struct, Text, wire_values
 from zcser.header.plan import big
-from zcser.header.source import Source
 from zcser.schema.model import Bool, Enum, Float, Int, List, Record
 from zcser.schema.normal import Normaliser
 

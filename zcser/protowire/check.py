@@ -15,11 +15,11 @@ from google.protobuf.message import Message as ProtobufMessage
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from zcser.core.options import Options
+from zcser.core.source import Source
 from zcser.protowire.descriptors import Classes
 from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Shape, Slot
 from zcser.protowire.read import open_tensor
 from zcser.protowire.scalars import fault, members, refuse
-from zcser.protowire.source import Source
 from zcser.schema.model import Enum, List, Map, Ref, Tensor, Type
 
 __all__ = ["Asks", "compile_check"]

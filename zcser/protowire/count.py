@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from google.protobuf.message import Message as ProtobufMessage
 
+from zcser.core.source import Source
 from zcser.protowire.descriptors import Classes
 from zcser.protowire.plan import Label, Message, Plan, Slot
-from zcser.protowire.source import Source
 
 __all__ = ["compile_count"]
 

@@ -21,10 +21,10 @@ from google.protobuf.message import Message as ProtobufMessage
 from zcser.core.dtypes import dtype_name, dtype_numbered, number_of
 from zcser.core.errors import DecodeError
 from zcser.core.options import Options
+from zcser.core.source import Source
 from zcser.protowire.descriptors import Classes
 from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Shape, Slot
 from zcser.protowire.scalars import fault, members, refuse
-from zcser.protowire.source import Source
 from zcser.schema.model import Bytes, List, Map, Null, Record, Ref, Tensor, Type
 
 __all__ = ["Read", "compile_reader", "open_tensor", "read_value"]

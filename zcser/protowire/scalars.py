@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from zcser.core.errors import DecodeError
+from zcser.core.source import Source
 from zcser.protowire.plan import Plan, Slot
-from zcser.protowire.source import Source
 from zcser.schema.model import Bytes, Enum, Float, Int, Null, Str, Type
 
 __all__ = ["Members", "Scalars", "fault", "members", "refuse"]

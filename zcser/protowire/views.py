@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 from google.protobuf.message import Message as ProtobufMessage
 
+from zcser.core.source import Source
 from zcser.core.view import MapView, RecordView, SequenceView, View, record_view_class, released, to_value
 from zcser.protowire.descriptors import Classes
 from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Shape, Slot
 from zcser.protowire.read import Read, open_tensor, read_value
 from zcser.protowire.scalars import members
-from zcser.protowire.source import Source
 from zcser.schema.model import Bytes, List, Map, Null, Tensor
 
 __all__ = ["Parsed", "Show", "compile_views"]

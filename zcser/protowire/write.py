@@ -20,11 +20,11 @@ from google.protobuf.message import Message as ProtobufMessage
 
 from zcser.core.dtypes import NAMES, dtype_named, number_of
 from zcser.core.options import Options
+from zcser.core.source import Source
 from zcser.protowire.descriptors import Classes
 from zcser.protowire.nesting import MAX_NESTING, NestingError
 from zcser.protowire.plan import Label, Message, Missing, Plan, Shape, Slot
 from zcser.protowire.scalars import Scalars
-from zcser.protowire.source import Source
 from zcser.schema.model import MISSING, List, Map, Null, Record, Ref, Tensor, Type, Union
 from zcser.schema.normal import Normaliser
 

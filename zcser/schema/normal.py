@@ -19,6 +19,7 @@ when a value does not fit.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 import struct
@@ -109,21 +110,7 @@ class Normaliser:
         self.finite = finite
         self.limits = limits
         self.codec = codec
-        self._kinds: dict[Kind, Callable[[Any, Any, Path], Any]] = {
-            Kind.NULL: self._null,
-            Kind.BOOL: self._bool,
-            Kind.INT: self._int,
-            Kind.FLOAT: self._float,
-            Kind.STR: self._str,
-            Kind.BYTES: self._bytes,
-            Kind.ENUM: self._enum,
-            Kind.TENSOR: self._tensor,
-            Kind.OPTIONAL: self._optional,
-            Kind.LIST: self._list,
-            Kind.MAP: self._map,
-            Kind.UNION: self._union,
-            Kind.RECORD: self._record,
-        }
+        self._left = limits.elements
 
     def __call__(self, value: Any) -> Any:
         """The normal form of a whole value."""
@@ -131,10 +118,11 @@ class Normaliser:
 
     def part(self, type_: Type, value: Any) -> Any:
         """The normal form of a value of one type of the schema."""
-        return self._of(type_, value, ())
+        # A copy for each call counts the elements, so that threads can share this object.
+        return copy.copy(self)._of(type_, value, ())
 
     def _of(self, type_: Type, value: Any, path: Path) -> Any:
-        return self._kinds[type_.kind](type_, value, path)
+        return _WALK[type_.kind](self, type_, value, path)
 
     def _refuse(self, message: str, path: Path) -> NoReturn:
         raise EncodeError(message, path=pointer(path), codec=self.codec)
@@ -308,13 +296,15 @@ class Normaliser:
         for option in type_.options:
             if type(value) is self.schema.python_type(option):
                 return self._of(option, value, path)
-        for option in type_.options:
-            # Second turn: what normal may change, as np.float32 where a float is an option.
+        # Second turn: what normal may change, as np.float32 where a float is an option.
+        near = [option for option in type_.options if _is_near(option, value)]
+        for option in near[:-1]:
             try:
                 return self._of(option, value, path)
-            except EncodeError as error:
-                if self.strict or error.path != pointer(path):
-                    raise
+            except EncodeError:
+                continue
+        if near:
+            return self._of(near[-1], value, path)
         self._wrong(type_, value, path)
 
     def _record(self, type_: Ref, value: Any, path: Path) -> Any:
@@ -362,8 +352,46 @@ class Normaliser:
     def _bound(self, path: Path, items: Any) -> None:
         if len(path) >= self.limits.depth:
             self._refuse(f"nested deeper than {self.limits.depth} levels, or contains itself", path)
-        if len(items) > self.limits.elements:
-            self._refuse(f"{len(items)} items are more than limits.elements = {self.limits.elements}", path)
+        self._left -= len(items)
+        if self._left < 0:
+            self._refuse(f"more items in all lists and maps than limits.elements = {self.limits.elements}", path)
+
+
+_WALK: dict[Kind, Callable[[Normaliser, Any, Any, Path], Any]] = {
+    Kind.NULL: Normaliser._null,
+    Kind.BOOL: Normaliser._bool,
+    Kind.INT: Normaliser._int,
+    Kind.FLOAT: Normaliser._float,
+    Kind.STR: Normaliser._str,
+    Kind.BYTES: Normaliser._bytes,
+    Kind.ENUM: Normaliser._enum,
+    Kind.TENSOR: Normaliser._tensor,
+    Kind.OPTIONAL: Normaliser._optional,
+    Kind.LIST: Normaliser._list,
+    Kind.MAP: Normaliser._map,
+    Kind.UNION: Normaliser._union,
+    Kind.RECORD: Normaliser._record,
+}
+
+
+def _is_near(type_: Type, value: Any) -> bool:
+    """Whether a value of another class may be meant for a type."""
+    if isinstance(type_, Enum):
+        return type(value) is type(type_.members[0][1])
+    return isinstance(value, _NEAR.get(type_.kind, ()))
+
+
+_NEAR: dict[Kind, tuple[type, ...]] = {
+    Kind.BOOL: (np.bool_,),
+    Kind.INT: (int, np.integer),
+    Kind.FLOAT: (int, float, np.number),
+    Kind.STR: (str,),
+    Kind.BYTES: (bytes, bytearray, memoryview),
+    Kind.LIST: (list, tuple),
+    Kind.MAP: (dict,),
+    Kind.RECORD: (dict,),
+    Kind.TENSOR: (np.ndarray,),
+}
 
 
 def _replace(value: Any, record: Record, changed: dict[str, Any]) -> Any:

@@ -48,11 +48,17 @@ class TreeReader(Codec[T]):
 
     def load(self, data: Buffer) -> Any:
         """The tree of a message."""
-        view = data if data.__class__ is bytes else byte_view(data, codec=self.name)
-        if len(view) > self.options.limits.bytes:
-            raise DecodeError(f"{len(view)} bytes are more than limits.bytes", codec=self.name)
+        return self._load(self._flat(data))
+
+    def _flat(self, data: Buffer) -> Any:
+        flat = data if data.__class__ is bytes else byte_view(data, codec=self.name)
+        if len(flat) > self.options.limits.bytes:
+            raise DecodeError(f"{len(flat)} bytes are more than limits.bytes", codec=self.name)
+        return flat
+
+    def _load(self, flat: Any) -> Any:
         try:
-            return self._loads(view)
+            return self._loads(flat)
         except DecodeError:
             raise
         except Exception as error:
@@ -73,13 +79,22 @@ class TreeReader(Codec[T]):
 
     def decode(self, data: Buffer, *, copy: bool = True) -> T:
         """Decode a message."""
-        tree = self.load(data)
+        flat = self._flat(data)
+        tree = self._load(flat)
+        if len(flat) > self.options.limits.elements:
+            # An item takes a byte or more: only now can there be too many, and explain() counts them.
+            self._bound_elements(tree)
         try:
             value: T = self._read(tree) if copy else self._read_nocopy(tree)
         except Exception as error:
             # The reader has changed the tree by now.
-            raise self._not_restored(self.load(data), error) from error
+            raise self._not_restored(self._load(flat), error) from error
         return value
+
+    def _bound_elements(self, tree: Any) -> None:
+        fault = explain(self.schema, self.form, self.options, tree, self.name)
+        if fault is not None and self.options.guard == "on":
+            raise fault
 
     def _not_restored(self, tree: Any, error: Exception) -> DecodeError:
         found = explain(self.schema, self.form, self.options, tree, self.name)
@@ -97,6 +112,7 @@ class TreeWriter(TreeReader[T]):
         )
         write = tree_writer(schema, self.form, options, self._normalise)
         self._write: Callable[[Any], Any] | None = write
+        self._guarded = options.guard == "on"
 
     def _dumps(self, tree: Any) -> bytes:
         """The library's dumper."""
@@ -131,8 +147,12 @@ class TreeWriter(TreeReader[T]):
             data = self._dumps(value if self._write is None else self._write(value))
         except Exception as error:  # noqa: BLE001 - see convert
             data = self.dump(self._write_normal(value, error))
-        if len(data) > self.options.limits.bytes:
+        limits = self.options.limits
+        if len(data) > limits.bytes:
             raise EncodeError(f"{len(data)} bytes are more than limits.bytes", codec=self.name)
+        if len(data) > limits.elements and self._guarded:
+            # An item takes a byte or more: only now can there be too many, and normal() counts them.
+            self._normalise(value)
         return data
 
     def _write_normal(self, value: T, error: Exception) -> Any:

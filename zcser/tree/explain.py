@@ -11,6 +11,7 @@ from typing import Any
 from zcser.core.errors import DecodeError
 from zcser.core.options import Options
 from zcser.core.paths import pointer
+from zcser.core.words import brief
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -57,6 +58,7 @@ class _Explainer:
         self.schema = schema
         self.form = form
         self.options = options
+        self.left = options.limits.elements
 
     def walk(self, type_: Type, tree: Any, path: Path) -> None:
         if type_.kind in (Kind.LIST, Kind.MAP, Kind.RECORD) and len(path) >= self.options.limits.depth:
@@ -122,8 +124,9 @@ class _Explainer:
     def count(self, length: int | None, tree: Any, path: Path) -> None:
         if length is not None and len(tree) != length:
             raise _Fault(f"{length} items are needed, not {len(tree)}", path)
-        if len(tree) > self.options.limits.elements:
-            raise _Fault(f"more items than limits.elements = {self.options.limits.elements}", path)
+        self.left -= len(tree)
+        if self.left < 0:
+            raise _Fault(f"more items in all than limits.elements = {self.options.limits.elements}", path)
 
     def map_(self, type_: Map, tree: Any, path: Path) -> None:
         self.of_class(type_, tree, path)
@@ -169,7 +172,4 @@ class _Explainer:
 
 
 def _shown(tree: Any) -> str:
-    if isinstance(tree, int) and tree.bit_length() > 128:
-        return f"an integer of {tree.bit_length()} bits"
-    text = repr(tree) if not isinstance(tree, list | dict) else f"of {len(tree)} items"
-    return f"{type(tree).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
+    return f"{type(tree).__name__} {f'of {len(tree)} items' if isinstance(tree, list | dict) else brief(tree)}"

@@ -37,12 +37,15 @@ class Form:
         Keys of maps are text.
     big_ints
         Integers of any size.
+    rounds_ints
+        The reader gives an integer over 64 bits as the nearest float, so that such a float may have been either.
     """
 
     native_bytes: bool
     finite: bool
     text_keys: bool
     big_ints: bool
+    rounds_ints: bool = False
 
 
 def wire_class(type_: Type, form: Form) -> type:

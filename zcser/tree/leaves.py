@@ -19,6 +19,7 @@ from zcser.schema.model import Bool, Int, Tensor
 
 __all__ = [
     "BadTree",
+    "RoundedIntError",
     "bytes_of_text",
     "check_shape",
     "float_of",
@@ -38,6 +39,10 @@ Array = npt.NDArray[Any]
 
 class BadTree(Exception):  # noqa: N818 - never leaves this floor
     """A tree does not fit the schema; turned into `DecodeError` with the path by `zcser.tree.explain`."""
+
+
+class RoundedIntError(Exception):
+    """A float may stand for an integer that the library has rounded; the codec reads the text again, exactly."""
 
 
 def text_of_bytes(data: bytes | memoryview) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from zcser.core.options import Options
+from zcser.core.source import Source
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -37,6 +38,7 @@ from zcser.schema.model import (
 from zcser.tree.form import Form, is_tagged, stands_as_itself, wire_class
 from zcser.tree.leaves import (
     BadTree,
+    RoundedIntError,
     bytes_of_text,
     float_of,
     floats_of,
@@ -44,7 +46,6 @@ from zcser.tree.leaves import (
     round_float32,
     tensor_reader,
 )
-from zcser.tree.source import Source
 
 __all__ = ["tree_reader", "tree_readers"]
 
@@ -257,6 +258,11 @@ class _Reader:
             tests = [f"{x}.__class__ is {self.known(cls)}" for cls in classes]
             if float in classes and int not in classes:
                 tests[classes.index(float)] += f" or {x}.__class__ is int"
+            if float in classes and int in classes and self.form.rounds_ints and self.guard:
+                # A float below 2**63 in size, or with a fraction, is no rounded integer.
+                self.source.line(
+                    f"if {x}.__class__ is float and not -{2**63} < {x} < {2**63}: raise {self.known(RoundedIntError)}"
+                )
         for number, (option, test) in enumerate(zip(type_.options, tests, strict=True)):
             with self.source.block(f"{'el' if number else ''}if {test}:"):
                 self.emit(option, x)

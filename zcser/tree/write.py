@@ -19,6 +19,7 @@ import numpy as np
 
 from zcser.core.dtypes import dtype_name
 from zcser.core.options import Options
+from zcser.core.source import Source
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -41,7 +42,6 @@ from zcser.schema.model import (
 from zcser.schema.normal import Normaliser
 from zcser.tree.form import Form, is_tagged, stands_as_itself
 from zcser.tree.leaves import round_float32, tensor_tree, text_key, text_of_bytes
-from zcser.tree.source import Source
 
 __all__ = ["tree_writer"]
 
