@@ -10,8 +10,9 @@ import pytest
 
 from zcser.core.errors import SchemaError
 from zcser.flat.layout import Form, Missing, form_of
-from zcser.flat.plan import layout_of, static_depth
+from zcser.flat.plan import layout_of
 from zcser.schema.annotations import Id, Int8, UInt16
+from zcser.schema.depth import static_depth
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import Enum, Field, Int, List, Map, Null, Optional, Record, Ref, Schema, Str, Union
 

@@ -26,8 +26,9 @@ from zcser.core.view import View
 from zcser.flat.official_calls import Runtime
 from zcser.flat.official_view import compile_reader
 from zcser.flat.official_write import compile_writer
-from zcser.flat.plan import layout_of, static_depth
+from zcser.flat.plan import layout_of
 from zcser.flat.verify import Verifier
+from zcser.schema.depth import refuse_deep
 from zcser.schema.model import Schema
 from zcser.schema.normal import Normaliser
 
@@ -66,8 +67,7 @@ class FlatbuffersOfficialCodec(Codec[T]):
         except SchemaError as error:
             raise SchemaError(error.reason, path=error.path, codec=self.name) from None
         limits = options.limits
-        if static_depth(schema) > limits.depth:
-            raise SchemaError(f"the schema nests deeper than limits.depth = {limits.depth}", codec=self.name)
+        refuse_deep(schema, limits, self.name)
         guarded = options.guard == "on"
         self._normal = Normaliser(schema, strict=options.strict, finite=False, limits=limits, codec=self.name)
         self._write = compile_writer(layout, normalise=self._normal.part if guarded else None, depth=limits.depth)

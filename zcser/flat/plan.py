@@ -21,7 +21,7 @@ from zcser.flat.layout import (
     element_form,
     form_of,
 )
-from zcser.flat.names import TYPES, Scope, identifier, type_name
+from zcser.flat.names import TYPES, Scope
 from zcser.schema.model import (
     Bytes,
     Enum,
@@ -38,8 +38,9 @@ from zcser.schema.model import (
     Union,
     strip_optional,
 )
+from zcser.schema.names import identifier, type_name
 
-__all__ = ["layout_of", "static_depth"]
+__all__ = ["layout_of"]
 
 _MOST_SLOTS = (0xFFFF - 4) // 2
 """A vtable's size in bytes is 16 bits, and counts two words of its own."""
@@ -205,26 +206,3 @@ def _is_zero(type_: Type, default: Any) -> bool:
     if isinstance(default, float):
         return default == 0 and math.copysign(1.0, default) > 0
     return default is None or (isinstance(default, int) and default == 0)
-
-
-def static_depth(schema: Schema) -> int:
-    """Records, lists and maps that a schema nests inside each other; a recursive record counts once, without its fields."""
-    known: dict[str, int] = {}
-
-    def depth(type_: Type) -> int:
-        match type_:
-            case Optional(item):
-                return depth(item)
-            case List(item=item) | Map(value=item):
-                return 1 + depth(item)
-            case Union(options):
-                return max(map(depth, options))
-            case Ref(name):
-                if name in schema.recursive:
-                    return 1
-                if name not in known:
-                    known[name] = 1 + max((depth(item.type) for item in schema.resolve(type_).fields), default=0)
-                return known[name]
-        return 0
-
-    return depth(schema.root)

@@ -13,17 +13,15 @@ import keyword
 import re
 from collections.abc import Iterable
 
-from zcser.schema.model import Bool, Bytes, Enum, Float, Int, List, Map, Optional, Ref, Str, Type, Union
+from zcser.schema.names import LONGEST, identifier
 
 __all__ = [
     "Scope",
     "field_name",
-    "identifier",
     "map_entry_name",
     "place_name",
     "snake_case",
     "synthetic_oneof_name",
-    "type_name",
 ]
 
 _METHODS = frozenset({
@@ -32,8 +30,6 @@ _METHODS = frozenset({
     "MergeFromString", "ParseFromString", "RegisterExtension", "SerializePartialToString", "SerializeToString",
     "SetInParent", "UnknownFields", "WhichOneof",
 })  # fmt: skip
-
-_LONGEST = 80
 
 
 class Scope:
@@ -54,12 +50,6 @@ class Scope:
 
 def _folded(name: str) -> str:
     return name.replace("_", "").lower()
-
-
-def identifier(name: str) -> str:
-    """The nearest identifier that starts with a letter."""
-    text = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    return text if text[:1].isalpha() else "f" + text
 
 
 def field_name(name: str) -> str:
@@ -89,24 +79,4 @@ def synthetic_oneof_name(field: str, taken: Iterable[str]) -> str:
 def place_name(path: str) -> str:
     """A name for the message of a union, by the place of its first use: ``ParamValue`` for ``Param/value``."""
     parts = re.findall(r"[A-Za-z0-9]+", path)
-    return identifier("".join(part[:1].upper() + part[1:] for part in parts)[:_LONGEST] or "Union")
-
-
-def type_name(type_: Type) -> str:
-    """A name for a message that wraps a type: ``Int64List``, ``OptionalStr``, ``StrFloat64Map``, ``IntOrStr``."""
-    match type_:
-        case Ref(name) | Enum(name=name):
-            text = identifier(name)
-        case Int() | Float() | Str() | Bool() | Bytes():
-            text = re.sub(r"\W.*", "", str(type_)).title().replace("Uint", "UInt")
-        case Optional(item):
-            text = f"Optional{type_name(item)}"
-        case List(item=item):
-            text = f"{type_name(item)}List"
-        case Map(key, value):
-            text = f"{type_name(key)}{type_name(value)}Map"
-        case Union(options):
-            text = "Or".join(type_name(option) for option in options)
-        case _:
-            text = str(type_.kind).title()
-    return text[:_LONGEST]
+    return identifier("".join(part[:1].upper() + part[1:] for part in parts)[:LONGEST] or "Union")

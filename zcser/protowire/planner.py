@@ -13,15 +13,7 @@ from typing import Any
 
 from zcser.core.dtypes import NAMES
 from zcser.core.errors import SchemaError
-from zcser.protowire.names import (
-    Scope,
-    field_name,
-    identifier,
-    map_entry_name,
-    place_name,
-    snake_case,
-    type_name,
-)
+from zcser.protowire.names import Scope, field_name, map_entry_name, place_name, snake_case
 from zcser.protowire.plan import UNION_ONEOF, EnumPlan, Label, Message, Missing, Plan, Shape, Slot
 from zcser.schema.model import (
     MISSING,
@@ -43,6 +35,7 @@ from zcser.schema.model import (
     strip_optional,
     walk,
 )
+from zcser.schema.names import identifier, type_name
 
 __all__ = ["DTYPE", "NULL", "plan_of"]
 

@@ -10,10 +10,11 @@ from zcser.core.buffers import Buffer, byte_view
 from zcser.core.codec import Codec, CodecInfo
 from zcser.core.errors import DecodeError, EncodeError
 from zcser.core.options import Options
+from zcser.schema.depth import refuse_deep
 from zcser.schema.model import Enum, Float, Int, Optional, Schema, Union
 from zcser.schema.normal import Normaliser
 from zcser.tree.explain import explain
-from zcser.tree.form import Form, refuse_unfit, static_depth
+from zcser.tree.form import Form, refuse_unfit
 from zcser.tree.read import tree_reader
 from zcser.tree.write import tree_writer
 
@@ -32,7 +33,7 @@ class TreeReader(Codec[T]):
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
         refuse_unfit(schema, self.form, self.name)
-        static_depth(schema, options.limits, self.name)
+        refuse_deep(schema, options.limits, self.name)
         self._read = tree_reader(schema, self.form, options, copy=True)
         self._read_nocopy = tree_reader(schema, self.form, options, copy=False)
         self._delimited = self.ends_itself or not _may_be_number(schema.root)

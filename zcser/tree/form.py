@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zcser.core.errors import SchemaError
-from zcser.core.options import Limits
 from zcser.schema.model import Enum, Int, Kind, List, Map, Optional, Ref, Schema, Type, Union, walk
 
 __all__ = ["Form", "is_tagged", "stands_as_itself", "wire_class"]
@@ -104,27 +103,3 @@ def refuse_unfit(schema: Schema, form: Form, codec: str) -> None:
         for part in walk(type_):
             if isinstance(part, Int) and part.bits is None and not form.big_ints:
                 raise SchemaError("integers over 64 bits have no form; use json, or a str", path=path, codec=codec)
-
-
-def static_depth(schema: Schema, limits: Limits, codec: str) -> None:
-    """Raise `SchemaError` where a schema that is not recursive nests deeper than the limit."""
-    known: dict[str, int] = {}
-
-    def depth(type_: Type) -> int:
-        match type_:
-            case Optional(item):
-                return depth(item)
-            case List(item=item) | Map(value=item):
-                return 1 + depth(item)
-            case Union(options):
-                return max(map(depth, options))
-            case Ref(name):
-                if name in schema.recursive:
-                    return 1
-                if name not in known:
-                    known[name] = 1 + max((depth(item.type) for item in schema.resolve(type_).fields), default=0)
-                return known[name]
-        return 0
-
-    if depth(schema.root) > limits.depth:
-        raise SchemaError(f"the schema nests deeper than limits.depth = {limits.depth}", codec=codec)

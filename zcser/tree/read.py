@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from zcser.core.options import Options
-from zcser.core.source import Source
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -46,6 +45,7 @@ from zcser.tree.leaves import (
     round_float32,
     tensor_reader,
 )
+from zcser.tree.walk import Walk, range_test
 
 __all__ = ["tree_reader", "tree_readers"]
 
@@ -81,34 +81,16 @@ def tree_readers(
     return [namespace[f"read_part_{number}"] for number in range(len(types))]
 
 
-class _Reader:
+class _Reader(Walk):
     def __init__(self, schema: Schema, form: Form, options: Options, *, copy: bool) -> None:
-        self.schema = schema
-        self.form = form
-        self.guard = options.guard == "on"
+        super().__init__(schema, form, options, "read")
         self.refuse_unknown = options.unknown_fields == "refuse"
-        self.limits = options.limits
         self.copy = copy
-        self.source = Source()
-        self.functions = {record.name: f"read_{number}" for number, record in enumerate(schema.records)}
-        self.deep = bool(schema.recursive)
-        self.level = "1"
-        self.known(BadTree)
-
-    def known(self, value: Any) -> str:
-        return self.source.constant(value)
 
     def unless(self, test: str) -> None:
         """With the guard on: refuse the tree where a test does not hold."""
         if self.guard:
             self.source.line(f"if not ({test}): raise {self.known(BadTree)}")
-
-    def bound_depth(self) -> None:
-        if self.deep and self.guard:
-            self.source.line(f"if {self.level} > {self.limits.depth}: raise RecursionError")
-
-    def call(self, record: str, x: str) -> str:
-        return f"{self.functions[record]}({x}{f', {self.level}' if self.deep else ''})"
 
     # One method per kind: code that turns the variable x from tree to value ----------------------------------------
 
@@ -119,7 +101,7 @@ class _Reader:
             case Bool():
                 self.unless(f"{x} is True or {x} is False")
             case Int():
-                self.unless(f"{x}.__class__ is int{self.in_range(type_, x)}")
+                self.unless(f"{x}.__class__ is int{range_test(type_, x)}")
             case Float():
                 self.float_(type_, x)
             case Str():
@@ -145,12 +127,6 @@ class _Reader:
                 self.source.line(f"{x} = {self.call(name, x)}")
             case _:
                 raise AssertionError(type_)
-
-    def in_range(self, type_: Int, x: str) -> str:
-        low, high = type_.low, type_.high
-        lower = "" if low is None else f"{low} <= "
-        upper = "" if high is None else f" <= {high}"
-        return f" and {lower}{x}{upper}" if lower or upper else ""
 
     def float_(self, type_: Float, x: str) -> None:
         # Not the guard's business: JSON does not tell 1 from 1.0, so an int here is a float.
@@ -206,14 +182,11 @@ class _Reader:
                 return False
         return True
 
-    def only(self, type_: Type) -> str:
-        return self.known(_EXACTLY[self.schema.python_type(type_)])
-
     def comprehend(self, x: str, item: Type) -> None:
         if not self.guard and stands_as_itself(item, self.schema, self.form) and not self.has_floats(item):
             return
         y, out = self.source.variable(), self.source.variable()
-        with _Level(self):
+        with self.deeper_level():
             if isinstance(item, Ref):
                 self.source.line(f"{x} = [{self.call(item.name, y)} for {y} in {x}]")
                 return
@@ -232,7 +205,7 @@ class _Reader:
         self.unless(f"{x}.__class__ is dict and len({x}) <= {self.limits.elements}")
         as_text = self.form.text_keys and type_.key.kind is not Kind.STR
         if as_text:
-            self.unless(f"{self.known(_EXACTLY[str])}.issuperset(map(type, {x}))")
+            self.unless(f"{self.only(Str())}.issuperset(map(type, {x}))")
         elif not self.scalars(type_.key, x, x):
             self.unless(f"all(k.__class__ is str and len(k.encode()) <= {getattr(type_.key, 'size', 0)} for k in {x})")
         if not as_text and self.scalars(type_.value, x, f"{x}.values()"):
@@ -242,7 +215,7 @@ class _Reader:
         if as_text and isinstance(type_.key, Int | Bool):
             new_key = f"{self.known(key_reader(type_.key))}({key})"
         self.source.line(f"{out} = {{}}")
-        with _Level(self), self.source.block(f"for {key}, {value} in {x}.items():"):
+        with self.deeper_level(), self.source.block(f"for {key}, {value} in {x}.items():"):
             self.emit(type_.value, value)
             self.source.line(f"{out}[{new_key}] = {value}")
         self.source.line(f"{x} = {out}")
@@ -338,23 +311,5 @@ class _Reader:
         return f"raise {self.known(BadTree)}"
 
     def field(self, type_: Type, x: str) -> None:
-        with _Level(self):
+        with self.deeper_level():
             self.emit(type_, x)
-
-
-class _Level:
-    """Inside it, containers stand one level deeper."""
-
-    def __init__(self, reader: _Reader) -> None:
-        self.reader = reader
-
-    def __enter__(self) -> None:
-        self.outer = self.reader.level
-        base, _, more = self.outer.partition(" + ")
-        self.reader.level = f"{base} + {int(more or 0) + 1}"
-
-    def __exit__(self, *_exc: object) -> None:
-        self.reader.level = self.outer
-
-
-_EXACTLY: dict[type, frozenset[type]] = {cls: frozenset((cls,)) for cls in (type(None), bool, int, float, str, bytes)}

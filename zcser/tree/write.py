@@ -19,7 +19,6 @@ import numpy as np
 
 from zcser.core.dtypes import dtype_name
 from zcser.core.options import Options
-from zcser.core.source import Source
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -42,6 +41,7 @@ from zcser.schema.model import (
 from zcser.schema.normal import Normaliser
 from zcser.tree.form import Form, is_tagged, stands_as_itself
 from zcser.tree.leaves import round_float32, tensor_tree, text_key, text_of_bytes
+from zcser.tree.walk import Walk, range_test
 
 __all__ = ["tree_writer"]
 
@@ -63,18 +63,11 @@ def tree_writer(schema: Schema, form: Form, options: Options, normaliser: Normal
     return found
 
 
-class _Writer:
+class _Writer(Walk):
     def __init__(self, schema: Schema, form: Form, options: Options, normaliser: Normaliser) -> None:
-        self.schema = schema
-        self.form = form
-        self.guard = options.guard == "on"
+        super().__init__(schema, form, options, "write")
         self.sort = options.deterministic
-        self.limits = options.limits
         self.normaliser = normaliser
-        self.source = Source()
-        self.functions = {record.name: f"write_{number}" for number, record in enumerate(schema.records)}
-        self.deep = bool(schema.recursive)
-        self.level = "1"
 
     # What the generated code is made of ---------------------------------------------------------------------------
 
@@ -82,21 +75,10 @@ class _Writer:
         """The name of the slow way for one type."""
         return self.source.constant(functools.partial(self.normaliser.part, type_))
 
-    def known(self, value: Any) -> str:
-        return self.source.constant(value)
-
     def unless(self, test: str, type_: Type, x: str) -> None:
         """With the guard on: where a test does not hold, take the slow way."""
         if self.guard:
             self.source.line(f"if not ({test}): {x} = {self.normal(type_)}({x})")
-
-    def bound_depth(self) -> None:
-        """Only a recursive schema can pass the limit at run time."""
-        if self.deep and self.guard:
-            self.source.line(f"if {self.level} > {self.limits.depth}: raise RecursionError")
-
-    def call(self, record: str, x: str) -> str:
-        return f"{self.functions[record]}({x}{f', {self.level}' if self.deep else ''})"
 
     # One method per kind: code that turns the variable x into its tree ---------------------------------------------
 
@@ -134,11 +116,7 @@ class _Writer:
                 raise AssertionError(type_)
 
     def int_(self, type_: Int, x: str) -> None:
-        low, high = type_.low, type_.high
-        lower = "" if low is None else f"{low} <= "
-        upper = "" if high is None else f" <= {high}"
-        in_range = f" and {lower}{x}{upper}" if lower or upper else ""
-        self.unless(f"{x}.__class__ is int{in_range}", type_, x)
+        self.unless(f"{x}.__class__ is int{range_test(type_, x)}", type_, x)
 
     def float_(self, type_: Float, x: str) -> None:
         # x - x is 0.0 for every finite float, and NaN otherwise: the cheapest test that there is.
@@ -208,7 +186,7 @@ class _Writer:
                     tests = [f"{self.known(math.isfinite)}(sum({items}))"]
             case _:
                 return False
-        only = self.known(_EXACTLY[self.schema.python_type(item)])
+        only = self.only(item)
         self.unless(" and ".join([f"{only}.issuperset(map(type, {items}))", *tests]), whole, x)
         return True
 
@@ -306,29 +284,3 @@ class _Writer:
     def field(self, type_: Type, x: str) -> None:
         with self.deeper_level():
             self.emit(type_, x)
-
-    def deeper_level(self) -> _Level:
-        return _Level(self)
-
-
-class _Level:
-    """Inside it, containers stand one level deeper."""
-
-    def __init__(self, writer: Any) -> None:
-        self.writer = writer
-
-    def __enter__(self) -> None:
-        self.outer = self.writer.level
-        self.writer.level = deeper(self.outer)
-
-    def __exit__(self, *_exc: object) -> None:
-        self.writer.level = self.outer
-
-
-def deeper(level: str) -> str:
-    """The expression of the next level: "n" -> "n + 1" -> "n + 2"."""
-    base, _, more = level.partition(" + ")
-    return f"{base} + {int(more or 0) + 1}"
-
-
-_EXACTLY: dict[type, frozenset[type]] = {cls: frozenset((cls,)) for cls in (type(None), bool, int, float, str, bytes)}

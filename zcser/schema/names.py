@@ -1,0 +1,38 @@
+"""Names that a schema gives to what formats must name: ``[A-Za-z][A-Za-z0-9_]*``, from whatever a user calls things."""
+
+from __future__ import annotations
+
+import re
+
+from zcser.schema.model import Bool, Bytes, Enum, Float, Int, List, Map, Optional, Ref, Str, Type, Union
+
+__all__ = ["LONGEST", "identifier", "type_name"]
+
+LONGEST = 80
+"""Characters of a made name; a longer one is cut, and numbered where that makes two alike."""
+
+
+def identifier(name: str) -> str:
+    """The nearest identifier that starts with a letter."""
+    text = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return text if text[:1].isalpha() else "f" + text
+
+
+def type_name(type_: Type) -> str:
+    """A name for what wraps a type: ``Int64List``, ``OptionalStr``, ``StrFloat64Map``, ``IntOrStr``."""
+    match type_:
+        case Ref(name) | Enum(name=name):
+            text = identifier(name)
+        case Bool() | Int() | Float() | Str() | Bytes():
+            text = re.sub(r"\W.*", "", str(type_)).title().replace("Uint", "UInt")
+        case Optional(item):
+            text = f"Optional{type_name(item)}"
+        case List(item=item):
+            text = f"{type_name(item)}List"
+        case Map(key, value):
+            text = f"{type_name(key)}{type_name(value)}Map"
+        case Union(options):
+            text = "Or".join(type_name(option) for option in options)
+        case _:
+            text = str(type_.kind).title()
+    return text[:LONGEST]
