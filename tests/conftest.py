@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,10 @@ settings.register_profile(
 )
 settings.load_profile("zcser")
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that runs the tests in the background has them ignore Ctrl-C, and their children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
@@ -27,12 +32,3 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the shared data is not beside this checkout")
     return SHARED_DATA
-
-
-def pytest_collection_modifyitems(items):
-    """Faults that the suite has found and that are not mended yet are strict xfails: see known_faults.txt."""
-    lines = (Path(__file__).parent / "known_faults.txt").read_text().splitlines()
-    known = {line for line in lines if line and not line.startswith("#")}
-    for item in items:
-        if any(item.nodeid == line or item.nodeid.startswith(line + "[") for line in known):
-            item.add_marker(pytest.mark.xfail(reason="a known fault: tests/known_faults.txt", strict=False))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
+import pickle
 import typing
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Required, TypedDict, TypeVar
@@ -89,6 +91,19 @@ class Box(msgspec.Struct):
     d: Box | None = None
 
 
+@dataclasses.dataclass
+class Lambdas:
+    a: str
+    b: list[int] = dataclasses.field(default_factory=lambda: [1])
+    c: int = 5
+
+
+class StructOfLambdas(msgspec.Struct):
+    a: str
+    b: list[int] = msgspec.field(default_factory=lambda: [1])
+    c: int = 5
+
+
 class Base(TypedDict):
     a: int
 
@@ -154,6 +169,8 @@ PLAIN = {
     "int enum": (Weight, Enum("Weight", (("LIGHT", 1), ("HEAVY", -2)))),
     "literal": (Literal["a", "b"], Enum("Literal", (("a", "a"), ("b", "b")))),
     "literal ints": (Literal[1, 2], Enum("Literal", (("v1", 1), ("v2", 2)))),
+    "literal None": (Literal[None], Null()),  # noqa: PYI061 - both spellings
+    "optional literal None": (Literal[None] | None, Null()),  # noqa: PYI061 - both spellings
     "optional literal": (Literal["a"] | None, Optional(Enum("Literal", (("a", "a"),)))),
 }
 
@@ -238,6 +255,26 @@ def test_two_classes_of_one_name_become_two_records():
     assert {record.name: record.cls for record in schema.records} == {"Same": one, "Same2": two}
 
 
+@pytest.mark.parametrize("cls", [Lambdas, StructOfLambdas])
+@pytest.mark.parametrize("travel", [lambda schema: pickle.loads(pickle.dumps(schema)), copy.deepcopy, copy.copy])
+def test_defaults_that_have_no_name_travel_with_their_class(cls, travel):
+    schema = schema_of(list[cls])
+    back = travel(schema)
+    assert back == schema
+    a, b, c = back.records[0].fields
+    assert not a.has_default
+    assert (b.make_default(), c.make_default()) == ([1], 5)
+    assert back.records[0].by_name == {"a": a, "b": b, "c": c}
+    assert travel(back).records[0].fields[1].make_default() == [1]
+
+
+def test_defaults_that_are_not_the_class_s_own_travel_by_themselves():
+    record = Record("Lambdas", (Field("b", List(Int()), 1, default_factory=list), Field("c", Int(), 2)), Lambdas)
+    b, c = pickle.loads(pickle.dumps(record)).fields
+    assert b.make_default() == []
+    assert not c.has_default
+
+
 def test_a_schema_is_its_own_source():
     schema = Schema(Int())
     assert schema_of(schema) is schema
@@ -250,6 +287,17 @@ def test_literal_members_have_distinct_names_whatever_their_values():
     assert len({name for name, _ in found.members}) == 6
     found = schema_of(Literal[-1, 1]).root
     assert found.values == (-1, 1)
+
+
+def test_a_literal_member_keeps_its_name_where_it_is_free_and_is_numbered_where_not():
+    assert schema_of(Literal["a-b", "a_b", "a_b2", "a b"]).root == Enum(
+        "Literal", (("a_b", "a-b"), ("a_b2", "a_b"), ("a_b22", "a_b2"), ("a_b3", "a b"))
+    )
+
+
+def test_an_id_may_stand_inside_a_new_type():
+    numbered = typing.NewType("numbered", Annotated[int, Id(7)])
+    assert schema_of(fields(a=numbered, b=int)).record("Made").fields == (Field("a", Int(), 7), Field("b", Int(), 8))
 
 
 def fields(**hints: Any) -> type:
@@ -275,6 +323,31 @@ class Generic_(Generic[T]):
 
 class Named(NamedTuple):
     a: int
+
+
+class Hostile:
+    """Raises at whatever one may ask of it."""
+
+    def fail(self, *_: Any) -> Any:
+        raise ZeroDivisionError
+
+    __eq__ = __hash__ = __repr__ = __str__ = __bool__ = __len__ = fail
+
+
+class TypeAliasType:
+    """Stands for the statement ``type X = ...`` of Python 3.12, which evaluates its value when asked."""
+
+    __value__ = property(lambda self: self.evaluate(self))
+
+    def __init__(self, evaluate: Any) -> None:
+        self.evaluate = evaluate
+
+
+def nested(depth: int) -> Any:
+    hint: Any = int
+    for _ in range(depth):
+        hint = list[hint]
+    return hint
 
 
 REFUSED = {
@@ -324,7 +397,33 @@ REFUSED = {
     "an instance": (Leaf(1), "class", None),
     "a number": (5, "class", None),
     "a text": ("int", "class", None),
-    "an array": (np.zeros(3), "class", None),
+    "an array": (np.zeros(3), "class", ""),
+    "an array in a field": (fields(a=list[np.zeros(3)]), "class", "Made/a/*"),
+    "an unhashable": ([int], "class", ""),
+    "a hostile object": (Hostile(), "class", ""),
+    "a hostile item": (list[Hostile()], "class", "/*"),
+    "literal list": (Literal[[1]], "Literal", ""),
+    "literal of both": (Literal["a", 1], "Literal", ""),
+    "literal int member": (Literal[Weight.HEAVY], "Literal", ""),
+    "typing.List alone": (typing.List, r"list\[str\]", ""),  # noqa: UP006 - both spellings
+    "typing.Dict alone": (typing.Dict, r"dict\[str, int\]", ""),  # noqa: UP006 - both spellings
+    "typing.Tuple alone": (typing.Tuple, r"tuple\[str, ...\]", ""),  # noqa: UP006 - both spellings
+    "Sequence alone": (Sequence, r"list\[str\]", ""),
+    "map of one type": (dict[int], r"dict\[str, int\]", ""),
+    "list of two types": (list[int, str], r"list\[str\]", ""),
+    "empty tuple": (tuple[()], "tuple", ""),
+    "expression that fails": (fields(a="1 / 0"), "Made.*division by zero", ""),
+    "id that is no int": (fields(a=Annotated[int, Id("3")], b=int), "id must be an int", "Made/a"),
+    "id on the root": (Annotated[int, Id(3)], "Id", ""),
+    "id on a map's key": (fields(a=dict[Annotated[str, Id(2)], int]), "Id", "Made/a/key"),
+    "width alias as a remark": (Annotated[float, Float32], r"Annotated\[float, Float\(32\)\]", ""),
+    "width class as a remark": (fields(a=Annotated[int, Int]), "changes nothing", "Made/a"),
+    "id class as a remark": (fields(a=Annotated[int, Id]), "changes nothing", "Made/a"),
+    "bare InitVar": (dataclasses.make_dataclass("Bare", [("a", dataclasses.InitVar)]), "InitVar", "Bare/a"),
+    "alias of itself": (TypeAliasType(lambda alias: alias), "alias|instance", ""),
+    "alias that recurs": (TypeAliasType(lambda alias: list[alias]), "without end", ""),
+    "alias that fails": (TypeAliasType(lambda _: 1 / 0), "division by zero", ""),
+    "very deep": (nested(5000), "too deep", ""),
     "a module": (typing, "class", None),
 }
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-import sys
+import reprlib
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,8 @@ from zcser.schema.model import (
     Tensor,
     Type,
     Union,
+    class_defaults,
+    is_struct,
 )
 
 __all__ = ["schema_of"]
@@ -58,14 +60,20 @@ _SCALARS: dict[Any, Type] = {
 }
 
 
+_ARGUMENTS = {list: 1, Sequence: 1, MutableSequence: 1, dict: 2, Mapping: 2, MutableMapping: 2}
+"""How many types stand between the brackets."""
+
+
+_REPR = reprlib.Repr()  # does not fail where an object's own repr does
+_REPR.maxother = 100
+
+
 class _Declared(NamedTuple):
     """A field as its class declares it."""
 
     name: str
     hint: Any
     required: bool = True
-    default: Any = MISSING
-    default_factory: Callable[[], Any] | None = None
 
 
 def schema_of(source: Any) -> Schema:
@@ -89,9 +97,14 @@ def schema_of(source: Any) -> Schema:
     """
     if isinstance(source, Schema):
         return source
-    if isinstance(source, str | bytes | int | float | dict | list):
-        raise SchemaError(f"a class, an annotation or a Schema is needed, not {source!r}")
-    return _Builder().schema(source)
+    if isinstance(source, str):  # elsewhere a name that could not be resolved
+        raise SchemaError(f"a class, an annotation or a Schema is needed, not {_REPR.repr(source)}")
+    try:
+        return _Builder().schema(source)
+    except RecursionError:
+        raise SchemaError(
+            "the annotation nests without end or too deeply; make the part that recurs a dataclass"
+        ) from None
 
 
 class _Builder:
@@ -104,21 +117,20 @@ class _Builder:
         return Schema(root, tuple(record for record in self.records.values() if record is not None))
 
     def type_(self, hint: Any, path: str) -> Type:
-        extras: list[Any] = []
-        while True:
-            origin = typing.get_origin(hint)
-            if origin is Annotated:
-                hint, *more = typing.get_args(hint)
-                extras = [*more, *extras]
-            elif origin in _PRESENCE:
-                (hint,) = typing.get_args(hint)
-            elif isinstance(hint, typing.NewType):
-                hint = hint.__supertype__
-            elif hasattr(hint, "__value__") and type(hint).__name__ == "TypeAliasType":
-                hint = hint.__value__
-            else:
-                break
-        return self.annotated(self.bare(hint, origin, path), extras, path)
+        hint, extras = _peeled(hint, path)
+        if any(isinstance(extra, Id) for extra in extras):
+            raise SchemaError("an Id() numbers a field; put it around the field's whole annotation", path=path)
+        return self.annotated(self.bare(hint, path), extras, path)
+
+    def field(self, item: _Declared, follows: int, defaults: tuple[Any, Any], path: str) -> Field:
+        hint, extras = _peeled(item.hint, path)
+        ids = [extra.number for extra in extras if isinstance(extra, Id)]
+        if len(ids) > 1:
+            raise SchemaError("a field has one id", path=path)
+        number = ids[0] if ids else follows + 1
+        if type(number) is not int:
+            raise SchemaError(f"a field's id must be an int, not {_REPR.repr(number)}", path=path)
+        return Field(item.name, self.annotated(self.bare(hint, path), extras, path), number, item.required, *defaults)
 
     def annotated(self, found: Type, extras: Sequence[Any], path: str) -> Type:
         for extra in extras:
@@ -133,23 +145,29 @@ class _Builder:
                 if extra.kind is not inner.kind:
                     raise SchemaError(f"{extra} stands on {found}, which is of another kind", path=path)
                 found = Optional(extra) if optional else extra
+            elif _means_something(extra):
+                raise SchemaError(
+                    f"{_REPR.repr(extra)} inside Annotated changes nothing; "
+                    "write Float32 or Annotated[float, Float(32)], not Annotated[float, Float32]",
+                    path=path,
+                )
         return found
 
-    def bare(self, hint: Any, origin: Any, path: str) -> Type:
+    def bare(self, hint: Any, path: str) -> Type:
         if isinstance(hint, str | typing.ForwardRef):
             raise SchemaError(f"the name {hint!r} cannot be resolved; define it at module level", path=path)
-        try:
-            if hint in _SCALARS:
-                return _SCALARS[hint]
-        except TypeError:  # an unhashable annotation is none of the scalars
-            pass
-        arguments = typing.get_args(hint)
+        for scalar, found in _SCALARS.items():
+            if hint is scalar:  # a stranger's __eq__ and __hash__ may do anything
+                return found
+        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         if origin in (typing.Union, types.UnionType):
             return self.union(arguments, path)
         if origin is typing.Literal:
             return _literal(arguments, path)
         if origin is np.ndarray:
             return Tensor(_array_dtype(arguments, path))
+        if len(arguments) != _ARGUMENTS.get(origin, len(arguments)):
+            raise SchemaError(_why_not(hint, origin), path=path)
         if origin in (list, Sequence, MutableSequence):
             return List(self.type_(arguments[0], f"{path}/*"))
         if origin is tuple:
@@ -169,6 +187,8 @@ class _Builder:
     def union(self, arguments: Sequence[Any], path: str) -> Type:
         options = [self.type_(argument, path) for argument in arguments]
         some = [option for option in options if not isinstance(option, Null)]
+        if not some:
+            return Null()
         if len(some) == 1:
             return some[0] if isinstance(some[0], Optional) else Optional(some[0])
         flat = [option.item if isinstance(option, Optional) else option for option in some]
@@ -179,10 +199,12 @@ class _Builder:
     def tuple_(self, arguments: Sequence[Any], path: str) -> Type:
         if len(arguments) == 2 and arguments[1] is Ellipsis:
             return List(self.type_(arguments[0], f"{path}/*"), container="tuple")
-        items = {self.type_(argument, f"{path}/{index}") for index, argument in enumerate(arguments)}
-        if len(items) != 1:
+        items = [self.type_(argument, f"{path}/{index}") for index, argument in enumerate(arguments)]
+        if not items:
+            raise SchemaError("a tuple needs its item types, as in tuple[str, ...]", path=path)
+        if any(item != items[0] for item in items):
             raise SchemaError("a tuple of several types has no common form; use a dataclass", path=path)
-        return List(items.pop(), length=len(arguments), container="tuple")
+        return List(items[0], length=len(items), container="tuple")
 
     def record(self, cls: type, declared: list[_Declared]) -> Ref:
         if cls in self.names:
@@ -193,23 +215,18 @@ class _Builder:
             name, number = f"{base}{number}", number + 1
         self.names[cls] = name
         self.records[name] = None  # holds the place, so that records stand in order of mention
-        fields = []
-        number = 0
+        defaults = class_defaults(cls)
+        fields: list[Field] = []
         for item in declared:
-            where = f"{name}/{item.name}"
-            number = _explicit_id(item.hint, where) or number + 1
-            fields.append(
-                Field(
-                    item.name, self.type_(item.hint, where), number, item.required, item.default, item.default_factory
-                )
-            )
+            follows = fields[-1].id if fields else 0
+            fields.append(self.field(item, follows, defaults.get(item.name, (MISSING, None)), f"{name}/{item.name}"))
         is_dict = typing.is_typeddict(cls)
         self.records[name] = Record(name, tuple(fields), None if is_dict else cls, _first_line(cls))
         return Ref(name)
 
 
 def _first_line(cls: type) -> str:
-    doc = cls.__doc__ or ""
+    doc = cls.__doc__ if isinstance(cls.__doc__, str) else ""
     # A dataclass without a docstring is given its signature, which is no description.
     return "" if doc.startswith(f"{cls.__name__}(") else doc.strip().partition("\n")[0]
 
@@ -222,84 +239,92 @@ def _hints(cls: type, path: str) -> dict[str, Any]:
         raise SchemaError(
             f"an annotation of {cls.__name__} names {error.name!r}, which is not defined at module level", path=path
         ) from None
+    except Exception as error:  # an annotation written as a text is a stranger's code
+        raise SchemaError(f"an annotation of {cls.__name__} cannot be evaluated: {error}", path=path) from error
 
 
 def _dataclass(cls: type, path: str) -> list[_Declared]:
     hints = _hints(cls, path)
-    declared = []
-    for item in dataclasses.fields(cls):
+    for name, hint in hints.items():
+        if hint is dataclasses.InitVar or isinstance(hint, dataclasses.InitVar):
+            raise SchemaError("an InitVar is not kept, so that encode cannot find it; make it a field",
+                              path=f"{cls.__name__}/{name}")  # fmt: skip
+    fields = dataclasses.fields(cls)
+    for item in fields:
         if not item.init:
             raise SchemaError("field(init=False) cannot be restored by decode; make it an init field",
                               path=f"{cls.__name__}/{item.name}")  # fmt: skip
-        default = MISSING if item.default is dataclasses.MISSING else item.default
-        factory = None if item.default_factory is dataclasses.MISSING else item.default_factory
-        declared.append(_Declared(item.name, hints[item.name], default=default, default_factory=factory))
-    return declared
+    return [_Declared(item.name, hints[item.name]) for item in fields]
 
 
 def _struct(cls: type, path: str) -> list[_Declared]:
     hints = _hints(cls, path)
-    # The class exists, so msgspec is loaded; nothing here imports it.
-    structs: Any = sys.modules["msgspec"].structs
-    nodefault = sys.modules["msgspec"].NODEFAULT
-    return [
-        _Declared(
-            item.name,
-            hints[item.name],
-            default=MISSING if item.default is nodefault else item.default,
-            default_factory=None if item.default_factory is nodefault else item.default_factory,
-        )
-        for item in structs.fields(cls)
-    ]
+    names: tuple[str, ...] = cls.__struct_fields__  # type: ignore[attr-defined]  # every Struct has it
+    return [_Declared(name, hints[name]) for name in names]
 
 
 def _typed_dict(cls: type, path: str) -> list[_Declared]:
     required_keys: frozenset[str] = cls.__required_keys__  # type: ignore[attr-defined]  # every TypedDict has it
     declared = []
-    for name, hint in _hints(cls, path).items():
-        required = name in required_keys
+    for name, whole in _hints(cls, path).items():
+        hint, required = whole, name in required_keys
         # With postponed annotations 3.11 does not see Required and NotRequired in __required_keys__, and either may
         # stand inside Annotated or around it.
-        for layer in _layers(hint):
-            if typing.get_origin(layer) in _PRESENCE:
-                required = typing.get_origin(layer) is typing.Required
-        declared.append(_Declared(name, hint, required))
+        while typing.get_origin(hint) in (Annotated, *_PRESENCE):
+            if typing.get_origin(hint) in _PRESENCE:
+                required = typing.get_origin(hint) is typing.Required
+            hint = typing.get_args(hint)[0]
+        declared.append(_Declared(name, whole, required))
     return declared
 
 
 _PRESENCE = (typing.Required, typing.NotRequired)
 
 
-def _layers(hint: Any) -> Iterator[Any]:
-    """A hint, and what is left of it inside Annotated, Required and NotRequired."""
-    yield hint
-    while typing.get_origin(hint) in (Annotated, *_PRESENCE):
-        hint = typing.get_args(hint)[0]
-        yield hint
+def _peeled(hint: Any, path: str) -> tuple[Any, list[Any]]:
+    """A hint without the Annotated, Required, NewType and aliases around it, and what Annotated held, inner first."""
+    extras: list[Any] = []
+    aliases: list[Any] = []
+    while True:
+        if typing.get_origin(hint) is Annotated:
+            hint, *more = typing.get_args(hint)
+            extras = [*more, *extras]
+        elif typing.get_origin(hint) in _PRESENCE:
+            (hint,) = typing.get_args(hint)
+        elif isinstance(hint, typing.NewType):
+            hint = hint.__supertype__
+        elif type(hint).__name__ == "TypeAliasType" and not any(hint is alias for alias in aliases):
+            aliases.append(hint)
+            hint = _alias_value(hint, path)
+        else:
+            return hint, extras
+
+
+def _alias_value(alias: Any, path: str) -> Any:
+    try:
+        return alias.__value__
+    except Exception as error:  # the alias's value is a stranger's code, run here for the first time
+        raise SchemaError(f"the alias {alias} cannot be evaluated: {error}", path=path) from error
+
+
+def _means_something(extra: Any) -> bool:
+    """Whether a remark inside Annotated is a type or alias of ours, put where an instance belongs."""
+    if isinstance(extra, type):
+        return issubclass(extra, Id | Length | Type)
+    return typing.get_origin(extra) is Annotated and any(
+        isinstance(part, Id | Length | Type) for part in typing.get_args(extra)[1:]
+    )
 
 
 _SOURCES: tuple[tuple[Callable[[Any], bool], Callable[[type, str], list[_Declared]]], ...] = (
     (lambda hint: isinstance(hint, type) and dataclasses.is_dataclass(hint), _dataclass),
-    (lambda hint: isinstance(hint, type) and hasattr(hint, "__struct_fields__"), _struct),
+    (lambda hint: isinstance(hint, type) and is_struct(hint), _struct),
     (typing.is_typeddict, _typed_dict),
 )
 
 
 def _declared(hint: Any, path: str) -> list[_Declared] | None:
     return next((read(hint, path) for is_one, read in _SOURCES if is_one(hint)), None)
-
-
-def _explicit_id(hint: Any, path: str) -> int | None:
-    ids = [
-        extra.number
-        for layer in _layers(hint)
-        if typing.get_origin(layer) is Annotated
-        for extra in typing.get_args(layer)[1:]
-        if isinstance(extra, Id)
-    ]
-    if len(ids) > 1:
-        raise SchemaError("a field has one id", path=path)
-    return ids[0] if ids else None
 
 
 def _enum(cls: type[enum.Enum], path: str) -> Enum:
@@ -313,10 +338,27 @@ def _enum(cls: type[enum.Enum], path: str) -> Enum:
 
 def _literal(values: Sequence[Any], path: str) -> Type:
     some = [value for value in values if value is not None]
+    if not some:
+        return Null()
+    if {type(value) for value in some} not in ({int}, {str}):
+        shown = ", ".join(map(_REPR.repr, some))
+        raise SchemaError(f"the values of a Literal must be all int or all str, not {shown}", path=path)
     name = re.sub(r"\W", "", path.rpartition("/")[2].title()) or "Literal"
-    members = tuple((re.sub(r"\W", "_", f"v{value}" if isinstance(value, int) else value), value) for value in some)
+    wanted = (f"v{value}" if isinstance(value, int) else value or "empty" for value in some)
+    members = tuple(zip(_distinct(re.sub(r"\W", "_", text) for text in wanted), some, strict=True))
     found = _enum_of(name, members, None, path)
     return Optional(found) if len(some) < len(values) else found
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """The names in order, each that is taken already with the first number that makes it free."""
+    found: list[str] = []
+    for name in names:
+        free, number = name, 2
+        while free in found:
+            free, number = f"{name}{number}", number + 1
+        found.append(free)
+    return found
 
 
 def _enum_of(name: str, members: tuple[tuple[str, Any], ...], cls: type | None, path: str) -> Enum:
@@ -330,7 +372,7 @@ def _enum_of(name: str, members: tuple[tuple[str, Any], ...], cls: type | None, 
 
 def _array_dtype(arguments: Sequence[Any], path: str) -> str | None:
     """The dtype name in ``np.ndarray[shape, np.dtype[T]]``, None for any."""
-    if len(arguments) != 2 or not typing.get_args(arguments[1]):
+    if len(arguments) != 2 or len(typing.get_args(arguments[1])) != 1:
         return None
     (scalar,) = typing.get_args(arguments[1])
     if not (isinstance(scalar, type) and issubclass(scalar, np.generic)):
@@ -345,15 +387,21 @@ def _array_dtype(arguments: Sequence[Any], path: str) -> str | None:
 
 
 def _why_not(hint: Any, origin: Any) -> str:
-    name = getattr(hint, "__name__", None) or str(hint)
-    if hint in (list, tuple, dict) or hint in (typing.List, typing.Dict, typing.Tuple):  # noqa: UP006 - both spellings
-        return (
-            f"{name} needs its item types, as in {name}[str]"
-            if hint is not dict
-            else "dict needs its types: dict[str, int]"
-        )
+    name = hint.__name__ if isinstance(hint, type) and origin is None else _REPR.repr(hint)
+    if _is_one_of(hint, (dict, Mapping, MutableMapping)) or origin in (dict, Mapping, MutableMapping):
+        return f"{name} needs its key's and its value's type, as in dict[str, int]"
+    if _is_one_of(hint, (list, Sequence, MutableSequence)) or origin in (list, Sequence, MutableSequence):
+        return f"{name} needs its item's type, as in list[str]"
+    if hint is tuple:
+        return "a tuple needs its item types, as in tuple[str, ...]"
     if hint is Any or hint is object:
         return "Any has no form in a schema; name the types, as in int | str"
-    if origin in (set, frozenset) or hint in (set, frozenset):
+    if origin in (set, frozenset) or _is_one_of(hint, (set, frozenset)):
         return "sets are not carried yet; use a list"
+    if origin is None and not isinstance(hint, type) and type(hint).__module__ not in ("typing", "typing_extensions"):
+        return f"{name} is an instance of {type(hint).__name__}, not an annotation; give a class"
     return f"{name} is no type that a schema knows; use a dataclass, msgspec Struct, TypedDict, or a scalar"
+
+
+def _is_one_of(hint: Any, classes: Sequence[Any]) -> bool:
+    return any(hint is one for one in classes)

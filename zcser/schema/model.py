@@ -12,8 +12,10 @@ A further kind (datetime, Decimal, UUID) is one class here, one line in each cod
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import hashlib
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,6 +46,8 @@ __all__ = [
     "Tensor",
     "Type",
     "Union",
+    "class_defaults",
+    "is_struct",
     "strip_optional",
 ]
 
@@ -374,7 +378,53 @@ class Record:
         return {item.name: item for item in self.fields}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "by_name"}
+        # A default may be a lambda, which has no name to be pickled by. Its class has one, so what the class declares
+        # travels with the class.
+        declared = {} if self.cls is None else class_defaults(self.cls)
+        inherited = set()
+        for item in self.fields:
+            default, factory = declared.get(item.name, (None, None))
+            if item.has_default and item.default is default and item.default_factory is factory:
+                inherited.add(item.name)
+        fields = tuple(
+            dataclasses.replace(item, default=MISSING, default_factory=None) if item.name in inherited else item
+            for item in self.fields
+        )
+        return {"name": self.name, "fields": fields, "cls": self.cls, "doc": self.doc, "inherited": inherited}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        inherited = state["inherited"]
+        declared = class_defaults(state["cls"]) if inherited else {}
+        fields = []
+        for item in state["fields"]:
+            default, factory = declared.get(item.name, (MISSING, None))
+            own = item.name not in inherited
+            fields.append(item if own else dataclasses.replace(item, default=default, default_factory=factory))
+        self.__dict__.update(name=state["name"], fields=tuple(fields), cls=state["cls"], doc=state["doc"])
+
+
+def is_struct(cls: type) -> bool:
+    """Whether a class is a msgspec Struct; does not import msgspec, which every Struct's module has done."""
+    msgspec: Any = sys.modules.get("msgspec")
+    return msgspec is not None and issubclass(cls, msgspec.Struct)
+
+
+def class_defaults(cls: type) -> dict[str, tuple[Any, Callable[[], Any] | None]]:
+    """``(default, default_factory)`` of each field of a dataclass or msgspec Struct; nothing of other classes."""
+    declared: tuple[Any, ...] = ()
+    nothing: Any = dataclasses.MISSING
+    if dataclasses.is_dataclass(cls):
+        declared = dataclasses.fields(cls)
+    elif is_struct(cls):
+        msgspec: Any = sys.modules["msgspec"]
+        declared, nothing = msgspec.structs.fields(cls), msgspec.NODEFAULT
+    return {
+        item.name: (
+            MISSING if item.default is nothing else item.default,
+            None if item.default_factory is nothing else item.default_factory,
+        )
+        for item in declared
+    }
 
 
 @dataclass(frozen=True)
