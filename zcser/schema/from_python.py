@@ -296,13 +296,16 @@ def _peeled(hint: Any, path: str) -> tuple[Any, list[Any]]:
         elif type(hint).__name__ == "TypeAliasType" and not any(hint is alias for alias in aliases):
             aliases.append(hint)
             hint = _alias_value(hint, path)
+        elif type(origin := typing.get_origin(hint)).__name__ == "TypeAliasType":
+            # A generic alias with its arguments, as numpy's NDArray[T] is from numpy 2.5 on.
+            hint = _alias_value(origin, path, typing.get_args(hint))
         else:
             return hint, extras
 
 
-def _alias_value(alias: Any, path: str) -> Any:
+def _alias_value(alias: Any, path: str, arguments: tuple[Any, ...] = ()) -> Any:
     try:
-        return alias.__value__
+        return alias.__value__[arguments] if arguments else alias.__value__
     except Exception as error:  # the alias's value is a stranger's code, run here for the first time
         raise SchemaError(f"the alias {alias} cannot be evaluated: {error}", path=path) from error
 
