@@ -249,3 +249,10 @@ def test_interrupted_run_prints_what_it_has_and_ends_in_1(tmp_path):
     assert "Traceback" not in err
     assert out.splitlines()[-1].startswith("Interrupted, so incomplete: ")
     assert load_result(tmp_path / "result.json").complete is False
+
+
+def test_a_result_keeps_no_folder_of_the_machine(tmp_path, capsys):
+    assert main(["compare", *MEASURE, "-o", str(tmp_path), f"--export-json={tmp_path / 'r.json'}"]) == 0
+    command = load_result(tmp_path / "result.json").command
+    assert str(tmp_path) not in " ".join(command)
+    assert command[-2:] == (tmp_path.name, "--export-json=r.json")

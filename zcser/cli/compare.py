@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from pathlib import PurePath
 
 from zcser import payloads
 from zcser.cli import exports
@@ -29,6 +30,14 @@ from zcser.report.tables import LEDGER_OPERATIONS
 __all__ = ["run"]
 
 
+def _shareable(argument: str) -> str:
+    """An argument as a result file keeps it: a result is made to be shown, and a folder of somebody's machine is not."""
+    name, equals, value = argument.partition("=")
+    if equals and name.startswith("-"):
+        return f"{name}={_shareable(value)}"
+    return PurePath(argument).name if PurePath(argument).is_absolute() else argument
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Compare, and say whether all went well: 0, or 1 where a round trip failed, it was interrupted or nothing came."""
     chosen = _payloads(arguments)
@@ -39,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         operations=arguments.ops or (),
         preset=arguments.preset,
         samples=None if places.folder is None else places.folder / "samples.npz",
-        command=("zcser", *arguments.typed),
+        command=("zcser", *map(_shareable, arguments.typed)),
     )
     progress = Progress()
     try:
