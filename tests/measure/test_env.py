@@ -14,6 +14,7 @@ import pytest
 from zcser import registry
 from zcser.measure import noise
 from zcser.measure.env import environment
+from zcser.measure.pinning import Pin
 
 
 def test_versions_are_those_of_the_running_software():
@@ -23,6 +24,15 @@ def test_versions_are_those_of_the_running_software():
     assert found.python["version"] == platform.python_version()
     assert found.cores >= 1
     assert found.kernel.startswith(platform.system())
+
+
+def test_place_of_the_workers_is_recorded():
+    assert environment([], Pin((0, 1), 0)).pin == {
+        "cpus": "0-1",
+        "numa_node": 0,
+        "memory": "not bound: CPUs of the node only",
+    }
+    assert environment([]).pin is None
 
 
 def test_no_name_or_path_of_the_machine_is_told(monkeypatch):

@@ -13,6 +13,7 @@ from zcser.measure import plan
 from zcser.measure.baseline import BASELINES
 from zcser.measure.operations import DEFAULT, GUARD, OPERATIONS
 from zcser.measure.plan import Key, MeasureError, Request, make_plan, share_out
+from zcser.measure.sample import MAX_SAMPLES
 from zcser.payloads.base import PayloadError
 
 
@@ -81,6 +82,7 @@ def test_user_fields_replace_those_of_the_payload():
 @pytest.mark.parametrize(
     ("request_", "error", "words"),
     [
+        (Request(live_objects=-1), MeasureError, "live_objects is -1"),
         (Request(operations=("encoed",)), MeasureError, "'encoed'; did you mean encode"),
         (Request(fields=("name",)), MeasureError, "starts with '/'"),
         (
@@ -104,6 +106,19 @@ def test_presets_fit_their_rounds():
         assert preset.least_ns < preset.slot.total_ns < preset.cap_ns
         assert preset.rotation == 64
     assert plan.PRESETS["quick"].budget_s < 60
+
+
+def test_tails_measures_three_operations_unless_told_otherwise():
+    shown = {key.operation for key in make_plan(Request(preset="tails")).shown if key.codec != "baseline"}
+    assert shown == {"encode", "decode", "read-field"}
+    told = make_plan(Request(preset="tails", operations=("tensor",))).shown
+    assert {key.operation for key in told if key.codec != "baseline"} == {"tensor"}
+
+
+def test_tails_has_room_for_a_sure_p999_of_operations_of_100_us():
+    tails = plan.PRESETS["tails"]
+    # 100 samples above p99.9 take 100,000.
+    assert tails.rounds * min(MAX_SAMPLES, tails.slot.latency_ns // 100_000) >= 100_000
 
 
 def test_every_operation_states_its_boundary():

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import stat
+from pathlib import Path
 
 import pytest
 
 from tests.measure.examples import example
 from zcser.measure.result import Result, ResultError, load_result
+
+V1 = Path(__file__).parent / "data/v1.json"
+"""A part of what zcser wrote when its schema_version was 1."""
 
 
 def document() -> dict:
@@ -23,7 +27,7 @@ def test_a_saved_result_loads_equal(tmp_path):
 
 def test_the_version_stands_first_in_the_file(tmp_path):
     example().save(tmp_path / "r.json")
-    assert (tmp_path / "r.json").read_text().startswith('{"schema_version":1,')
+    assert (tmp_path / "r.json").read_text().startswith('{"schema_version":2,')
 
 
 def test_saving_leaves_no_other_file_and_replaces_what_was_there(tmp_path):
@@ -97,8 +101,12 @@ def _drop(path: tuple):
         (_set(("payloads", 0, "rotation"), "some"), r"payloads\[0\]\.rotation"),
         (_drop(("cells", 0, "codec")), r"cells\[0\]: the key 'codec' is missing"),
         (_drop(("environment",)), "'environment' is missing"),
-        (_set(("schema_version",), 2), "schema_version 2 is not 1"),
-        (_set(("schema_version",), True), "schema_version True is not 1"),
+        (
+            _set(("schema_version",), 3),
+            "schema_version 3 is newer than 2, the newest that this zcser reads; upgrade zcser",
+        ),
+        (_set(("schema_version",), 0), "schema_version 0 is none"),
+        (_set(("schema_version",), True), "schema_version True is none"),
         (_drop(("schema_version",)), "no schema_version"),
     ],
 )
@@ -107,6 +115,38 @@ def test_a_mutilated_document_is_refused_with_its_json_path(change, where):
     change(found)
     with pytest.raises(ResultError, match=where):
         Result.from_json(found)
+
+
+def test_a_file_of_version_1_is_read_and_what_it_did_not_take_is_null():
+    raw = json.loads(V1.read_text())
+    found = load_result(V1)
+    assert (raw["schema_version"], found.schema_version) == (1, 2)
+    assert len(found.cells) == len(raw["cells"])
+    for cell, was in zip(found.cells, raw["cells"], strict=True):
+        assert (cell.cost and cell.cost.p10_ns) == (was["cost"] and was["cost"]["p10_ns"])
+        assert cell.retained is None
+        assert cell.gc is None or cell.gc.struck is cell.gc.free_p999_ns is None
+        if was["allocations"]:
+            assert (cell.allocations.blind is not None) == was["allocations"]["blind"]
+            assert cell.allocations.peak_bytes == was["allocations"]["peak_bytes"]
+            assert cell.allocations.python_allocations is cell.allocations.native_allocations is None
+    assert found.settings.live_objects == 0
+
+
+def test_a_file_of_version_1_is_written_as_one_of_this_version(tmp_path):
+    load_result(V1).save(tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text())["schema_version"] == 2
+    assert load_result(tmp_path / "r.json") == load_result(V1)
+
+
+def test_a_mutilated_file_of_version_1_is_refused_with_its_json_path():
+    raw = json.loads(V1.read_text())
+    raw["cells"][0]["allocations"] = {"blind": True}
+    with pytest.raises(ResultError, match=r"cells\[0\]\.allocations: the key 'method' is missing"):
+        Result.from_json(raw)
+    for cells in (None, [None], [{"allocations": 3}]):
+        with pytest.raises(ResultError, match="cells"):
+            Result.from_json({**raw, "cells": cells})
 
 
 def test_unknown_keys_are_ignored():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -17,10 +18,11 @@ import pytest
 
 import zcser
 from tests.measure import made
-from zcser.measure import plan
+from zcser.measure import plan, process, state
 from zcser.measure.plan import MeasureError, Request
 from zcser.measure.result import load_result
 from zcser.measure.runner import Event, run
+from zcser.native import zcount
 
 
 @pytest.fixture(autouse=True)
@@ -108,13 +110,14 @@ def test_sizes_are_those_of_the_encoded_values(whole):
 
 def test_baselines_are_in_every_run(whole):
     rows = [cell for cell in whole.cells if cell.codec == "baseline"]
-    assert {cell.operation for cell in rows} == {"empty", "memcpy-1k", "memcpy-64k", "memcpy-1m", "struct"}
+    assert {cell.operation for cell in rows} == {"clock", "empty", "memcpy-1k", "memcpy-64k", "memcpy-1m", "struct"}
     assert all(cell.status == "ok" and cell.allocations is None for cell in rows)
 
 
 def test_blindness_follows_the_library(whole):
-    assert whole.cell("points", "protobuf", "decode").allocations.blind
-    assert not whole.cell("points", "orjson", "decode").allocations.blind
+    native = zcount.load() is not None
+    assert (whole.cell("points", "protobuf", "decode").allocations.blind is None) == native
+    assert whole.cell("points", "orjson", "decode").allocations.blind is None
 
 
 def test_noise_is_told_per_process(whole):
@@ -263,3 +266,56 @@ def _children(parent: int | None = None) -> set[int]:
         with suppress(OSError):
             found |= set(map(int, children.read_text().split()))
     return found
+
+
+def test_a_live_heap_is_recorded():
+    result = measure(made.payload(), live_objects=20_000)
+    assert result.settings.live_objects == 20_000
+    assert "20,000 live objects" in result.method.gc
+    assert result.cell("points", "json", "decode").status == "ok"
+    assert measure(made.payload()).settings.live_objects == 0
+
+
+def test_exact_counts_are_the_same_in_two_runs():
+    first, second = (measure(made.payload(), seed=seed) for seed in (1, 2))
+    for operation in ("encode", "decode"):
+        found = [run_.cell("points", "json", operation).allocations for run_ in (first, second)]
+        if found[0].calls == found[1].calls and found[0].python_allocations is not None:
+            assert dataclasses.replace(found[0], native_peak_bytes=0) == dataclasses.replace(
+                found[1], native_peak_bytes=0
+            )
+
+
+def test_malloc_is_counted_where_nothing_is_timed_and_nowhere_else(monkeypatch):
+    preloaded = []
+    monkeypatch.setattr(process, "preload_environment", lambda env: preloaded.append(1) or dict(env))
+    measure(made.payload(), operations=("encode",))
+    # One worker of one codec; two rounds of two workers time.
+    assert len(preloaded) == 1
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc's state is set by variables of glibc")
+def test_large_messages_are_timed_in_both_states_of_malloc(monkeypatch):
+    monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(made.TINY, both_mallocs=True))
+    result = measure("request-1m", made.payload(), codecs=("msgpack",))
+    assert len(result.cell("request-1m", "msgpack", "decode").fresh_cost.process_p10_ns) == 2
+    assert result.cell("points", "msgpack", "decode").fresh_cost is None
+    assert len(result.noise) == 4
+
+
+def test_a_malloc_that_maps_anew_is_asked_for_in_the_environment(monkeypatch):
+    seen = []
+    popen = subprocess.Popen
+
+    def note(*arguments, **more):
+        seen.append(more["env"].get("MALLOC_MMAP_THRESHOLD_"))
+        return popen(*arguments, **more)
+
+    monkeypatch.setattr(process.subprocess, "Popen", note)
+    monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(made.TINY, rounds=1, both_mallocs=True))
+    monkeypatch.setattr(state, "LARGE_BYTES", 1)
+    monkeypatch.setattr(platform, "libc_ver", lambda: ("glibc", "2.36"))
+    monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)
+    measure(made.payload(), operations=("encode",))
+    # Baselines, the check, the round, and the round once more.
+    assert seen == [None, None, None, "131072"]

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tests.measure.made import payload
-from zcser.measure.job import Began, Ended, Measured
+from zcser.measure.figures import Allocations
+from zcser.measure.job import Began, Checked, Ended, Measured
 from zcser.measure.plan import Key, Request, make_plan
 from zcser.measure.process import WorkerLostError
-from zcser.measure.result import Collections
 from zcser.measure.sample import Sample
 from zcser.measure.state import State
-from zcser.measure.stats import ProcessCost
+from zcser.measure.stats import ProcessCost, Timed
 
 A_ENCODE, A_DECODE, B_ENCODE = Key("a", "json", "encode"), Key("a", "json", "decode"), Key("b", "json", "encode")
 
@@ -26,10 +26,9 @@ def state() -> State:
 
 
 def sample(op_ns: int, spent_ns: int) -> Sample:
-    return Sample(
-        ProcessCost(float(op_ns), 8, 0, 8), np.array([op_ns]), Collections((0, 0, 0), 0, 0, 1), op_ns, spent_ns, 1,
-        capped=False, all_dirty=False,
-    )  # fmt: skip
+    single = Timed(np.array([op_ns]), (0, 0, 0), 0, 0, np.empty(0, np.uint32))
+    cost = ProcessCost(float(op_ns), 8, 0, 8)
+    return Sample(cost, single, None, op_ns, spent_ns, 1, capped=False, all_dirty=False)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +38,7 @@ def sample(op_ns: int, spent_ns: int) -> Sample:
         (Began("a", None), False, {A_ENCODE, A_DECODE}),
         (Began("a", "encode"), True, {A_ENCODE, A_DECODE}),
         (None, False, {A_ENCODE, A_DECODE, B_ENCODE}),
-        # It was counting allocations of a cell that is measured already.
+        # It was at a cell that is none of those that were left to it.
         (Began("b", "decode"), False, set()),
     ],
 )
@@ -60,9 +59,25 @@ def test_a_problem_of_a_payload_ends_all_of_its_cells(state):
 
 def test_a_slow_cell_is_left_out_once_another_process_would_pass_its_bound(state):
     # The bound is 250 ms. 100 spent and 2 x 70 to come fit; 120 and 140 do not.
-    state.take(Measured("a", "encode", sample(70_000_000, 100_000_000), None, None), "json", 0)
+    state.take(Measured("a", "encode", sample(70_000_000, 100_000_000)), "json", 0)
     assert A_ENCODE in state.due("json")
-    state.take(Measured("a", "encode", sample(70_000_000, 20_000_000), None, None), "json", 1)
+    state.take(Measured("a", "encode", sample(70_000_000, 20_000_000)), "json", 1)
     assert A_ENCODE not in state.due("json")
     assert state.records[A_ENCODE].spent_ns == state.spent_ns == 120_000_000
     assert state.allowed_ns(A_ENCODE) == 130_000_000
+
+
+@pytest.mark.parametrize(
+    ("allocations", "most"),
+    [
+        (None, 0),
+        (Allocations("exact", python_bytes=1 << 20, native_bytes=None), 256),
+        (Allocations("exact", python_bytes=float(1 << 20), native_bytes=float(3 << 20)), 64),
+        (Allocations("fallback", peak_bytes=1 << 28), 1),
+        (Allocations("exact", python_bytes=0.0), 256 << 20),
+    ],
+)
+def test_results_are_kept_as_far_as_256_mib_reach(state, allocations, most):
+    state.take(Checked("a", "encode", None, None, allocations, None, 30, 5), "json", -1)
+    assert state.most_kept(A_ENCODE) == most
+    assert state.spent_ns == 5

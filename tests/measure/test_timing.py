@@ -3,36 +3,143 @@
 from __future__ import annotations
 
 import gc
-from array import array
+import weakref
 
 import numpy as np
 import pytest
 
-from zcser.measure import clock
-from zcser.measure.collector import GcRecorder
+from zcser.measure import clock, collector, cost, latency, timer
+from zcser.measure.collector import GcRecorder, freeze, live_heap
 from zcser.measure.cost import time_batches
 from zcser.measure.inputs import Rotating
 from zcser.measure.latency import record_latencies
 from zcser.measure.noise import Disturbance, disturbance, preemptions
-from zcser.measure.sample import Slot, take_sample
+from zcser.measure.sample import Slot, empty_sample, take_sample
 
 FAR = 1 << 62
 
 
-def test_one_sample_per_call_in_order():
+@pytest.fixture(params=["c", "python"])
+def both_loops(request, monkeypatch):
+    """Run a test on the C loops, and on Python's."""
+    if request.param == "python":
+        chosen = timer.PythonLoops()
+        monkeypatch.setattr(latency, "loops", lambda: chosen)
+        monkeypatch.setattr(cost, "loops", lambda: chosen)
+    elif isinstance(timer.loops(), timer.PythonLoops):
+        pytest.skip("the C helper was not built")
+
+
+@pytest.mark.usefixtures("both_loops")
+def test_one_window_per_call_in_order():
     seen: list[int] = []
-    samples = array("q", [-1] * 5)
-    assert record_latencies(seen.append, [3, 1, 2], samples, FAR) == 3
+    before = clock.now_ns()
+    windows = record_latencies(seen.append, [3, 1, 2], FAR)
+    after = clock.now_ns()
     assert seen == [3, 1, 2]
-    assert [sample >= 0 for sample in samples] == [True, True, True, False, False]
+    begins = windows.begin_ns.tolist()
+    assert [before, *begins, after] == sorted([before, *begins, after])
+    # Windows do not overlap.
+    assert all(
+        begin + took <= follower
+        for begin, took, follower in zip(begins, windows.took_ns, [*begins[1:], after], strict=True)
+    )
 
 
+@pytest.mark.usefixtures("both_loops")
 def test_a_deadline_in_the_past_leaves_one_sample():
     seen: list[int] = []
-    assert record_latencies(seen.append, [3, 1, 2], array("q", bytes(24)), 0) == 1
+    assert len(record_latencies(seen.append, [3, 1, 2], 0).took_ns) == 1
     assert seen == [3]
 
 
+@pytest.mark.usefixtures("both_loops")
+@pytest.mark.parametrize(("keep", "most_alive"), [(False, 1), (True, 50)])
+def test_results_live_until_the_last_call_only_where_they_are_kept(keep, most_alive):
+    alive: weakref.WeakSet = weakref.WeakSet()
+    most = 0
+
+    class Made:
+        pass
+
+    def make(_):
+        nonlocal most
+        made = Made()
+        alive.add(made)
+        most = max(most, len(alive))
+        return made
+
+    record_latencies(make, range(50), FAR, keep=keep)
+    assert most == most_alive
+    gc.collect()
+    assert len(alive) == 0
+
+
+@pytest.mark.usefixtures("both_loops")
+def test_empty_windows_hold_no_call():
+    windows = latency.record_empty(100)
+    assert len(windows.took_ns) == 100
+    assert (np.diff(windows.begin_ns.astype(np.int64)) >= windows.took_ns[:-1].astype(np.int64)).all()
+
+
+@pytest.mark.usefixtures("both_loops", "gc_state")
+def test_a_pause_is_laid_to_the_call_that_it_began_in():
+    collecting = {3, 7, 8}
+    gc.disable()
+    with GcRecorder() as recorder:
+        windows = record_latencies(lambda number: gc.collect(1) if number in collecting else None, range(12), FAR)
+        # Between two passes: nobody's.
+        gc.collect()
+    assert recorder.struck(windows).tolist() == [3, 7, 8]
+    assert recorder.counts == (0, 3, 1)
+
+
+@pytest.mark.usefixtures("gc_state")
+def test_several_pauses_in_one_call_strike_one_call():
+    gc.disable()
+    with GcRecorder() as recorder:
+        windows = record_latencies(lambda _: [gc.collect(0) for _ in range(4)], [1, 2], FAR)
+    assert recorder.struck(windows).tolist() == [0, 1]
+    assert recorder.counts == (8, 0, 0)
+
+
+def test_more_pauses_than_places_are_counted_and_not_attributed(monkeypatch):
+    monkeypatch.setattr(collector, "_CAPACITY", 3)
+    recorder = GcRecorder()
+    for _ in range(5):
+        recorder("start", {"generation": 0})
+        recorder("stop", {"generation": 0})
+    assert recorder.counts == (5, 0, 0)
+    assert recorder.struck(record_latencies(abs, [1], FAR)) is None
+
+
+@pytest.mark.usefixtures("gc_state")
+def test_a_live_heap_is_so_many_objects_that_the_collector_sees():
+    freeze()
+    before = len(gc.get_objects())
+    with live_heap(1000):
+        inside = len(gc.get_objects())
+        assert gc.get_count()[0] < 100
+    # The heap, and at most the context manager's own frame and generator.
+    assert 1000 <= inside - before <= 1010
+
+
+@pytest.mark.usefixtures("gc_state")
+def test_kept_results_are_a_pass_of_their_own_within_their_bound():
+    slot = Slot(100_000, 2, 200_000, 200_000, 200_000)
+    assert take_sample(lambda value: [value], rotating([1, 2]), slot).retained is None
+    sample = take_sample(lambda value: [value], rotating([1, 2]), slot, most_kept=7)
+    assert len(sample.retained.latencies_ns) == 7
+
+
+def test_the_clock_alone_has_a_sample():
+    sample = empty_sample(Slot(1000, 8, 1000, 1000))
+    assert sample.cost.batches == 8
+    assert sample.cost.operations == len(sample.single.latencies_ns)
+    assert 0 < sample.cost.p10_ns < 1_000_000
+
+
+@pytest.mark.usefixtures("both_loops")
 def test_batches_with_a_preemption_are_dirty():
     # Read before and after each batch: 0->0, 0->2, 2->2, 2->3.
     readings = iter([0, 0, 0, 2, 2, 2, 2, 3])
@@ -44,8 +151,9 @@ def test_batches_with_a_preemption_are_dirty():
 
 
 def test_a_batch_gives_the_mean_of_its_calls(monkeypatch):
-    ticks = iter([1000, 1300, 1300])
-    monkeypatch.setattr("zcser.measure.cost.now_ns", lambda: next(ticks))
+    ticks = iter([1000, 1300])
+    monkeypatch.setattr(timer, "now_ns", lambda: next(ticks))
+    monkeypatch.setattr(cost, "loops", timer.PythonLoops)
     means_ns, _ = time_batches(abs, [[1, 2, 3]], FAR, switches=lambda: 0)
     assert means_ns == [100.0]
 
@@ -92,9 +200,8 @@ def test_a_short_operation_has_all_batches_and_rotates_all_values():
     assert (sample.cost.batches, sample.values) == (8, 64)
     assert set(calls) == set(range(64))
     # Estimate and warm-up are calls too, but neither cost nor latency.
-    assert len(calls) > sample.cost.operations + len(sample.latencies_ns)
-    assert sample.collections.operations == len(sample.latencies_ns)
-    assert sample.latencies_ns.dtype == np.uint32
+    assert len(calls) > sample.cost.operations + len(sample.single.latencies_ns)
+    assert sample.single.latencies_ns.dtype == np.uint32
     assert not gc.isenabled()
 
 
@@ -112,7 +219,7 @@ def test_a_long_operation_is_called_at_least_once_and_takes_only_the_values_that
             pass
 
     sample = take_sample(slow, Rotating(make, range(64), FAR), Slot(1000, 8, 1000, 1000))
-    assert (len(sample.latencies_ns), sample.cost.batches, sample.cost.operations) == (1, 1, 1)
+    assert (len(sample.single.latencies_ns), sample.cost.batches, sample.cost.operations) == (1, 1, 1)
     assert sample.capped
     # One for the estimate, one for the sample.
     assert made == [0]

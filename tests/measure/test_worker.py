@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import pickle
 
 import pytest
@@ -14,7 +15,8 @@ from zcser.core.errors import DecodeError, EncodeError, SchemaError, Unsupported
 from zcser.core.options import Options
 from zcser.measure import worker
 from zcser.measure.bench import MismatchError
-from zcser.measure.job import Began, Counted, Ended, Job, Load, Measured
+from zcser.measure.job import Began, Checked, Ended, Job, Load, Measured
+from zcser.native import zcount
 from zcser.schema.from_python import schema_of
 
 
@@ -60,7 +62,7 @@ def _gc_state():
     gc.enable()
 
 
-def messages(monkeypatch, cls, *operations):
+def messages(monkeypatch, cls, *operations, check=True):
     codec = cls(schema_of(Point), Options())
     monkeypatch.setattr(worker, "make_codec", lambda *_: (codec, codec))
     todo = Job(
@@ -73,19 +75,21 @@ def messages(monkeypatch, cls, *operations):
         verify_ns=10**9,
         allocations_ns=100_000,
         allocations_op_ns=10**9,
-        first=True,
+        check=check,
     )
     return list(worker.work(todo))
 
 
-def test_an_honest_codec_is_measured_and_counted(monkeypatch):
+def test_an_honest_codec_is_checked_and_counted(monkeypatch):
     found = messages(monkeypatch, Honest, "encode", "decode", "read-field")
-    assert [type(message) for message in found] == [
-        Began,
-        *[Began, Measured] * 3,
-        *[Began, Counted] * 3,
-    ]
+    assert [type(message) for message in found] == [Began, *[Began, Checked] * 3]
     assert found[2].size.min == len(b'["point 0", []]')
+    assert all(message.allocations.calls >= 1 for message in found[2::2])
+
+
+def test_a_job_that_times_does_nothing_else(monkeypatch):
+    found = messages(monkeypatch, Rounding, "encode", "decode", check=False)
+    assert [type(message) for message in found] == [Began, *[Began, Measured] * 2]
 
 
 def test_a_value_that_comes_back_changed_ends_the_payload_with_the_place(monkeypatch):
@@ -101,13 +105,13 @@ def test_an_operation_with_a_wrong_result_fails_alone(monkeypatch):
     ended = [message for message in found if isinstance(message, Ended)]
     assert [(message.operation, message.status) for message in ended] == [("restore", "failed")]
     assert "at /name" in ended[0].reason
-    assert [message.operation for message in found if isinstance(message, Measured)] == ["decode"]
+    assert [message.operation for message in found if isinstance(message, Checked)] == ["decode"]
 
 
 def test_an_error_in_an_operation_is_its_reason(monkeypatch):
     found = messages(monkeypatch, Moody, "decode", "read-field")
     assert Ended("points", "read-field", "failed", "MemoryError") in found
-    assert [message.operation for message in found if isinstance(message, Measured)] == ["decode"]
+    assert [message.operation for message in found if isinstance(message, Checked)] == ["decode"]
 
 
 def test_nocopy_that_aliases_nothing_is_the_same_as_decode(monkeypatch):
@@ -130,3 +134,15 @@ def test_nocopy_that_aliases_nothing_is_the_same_as_decode(monkeypatch):
 )
 def test_errors_become_a_status_and_one_line(error, status, reason):
     assert worker.outcome(error) == (status, reason)
+
+
+def test_the_counter_is_taken_out_of_what_children_get(monkeypatch):
+    library = zcount.load()
+    if library is None:
+        pytest.skip("the C helper was not built: no compiler at install time")
+    monkeypatch.setenv("LD_PRELOAD", f"{library.path} /lib/other.so")
+    worker._forget_preload()
+    assert os.environ["LD_PRELOAD"] == "/lib/other.so"
+    monkeypatch.setenv("LD_PRELOAD", str(library.path))
+    worker._forget_preload()
+    assert "LD_PRELOAD" not in os.environ

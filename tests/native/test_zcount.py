@@ -79,7 +79,7 @@ def test_the_peak_is_of_what_lives_at_once():
 
 
 def test_counts_are_the_same_in_every_process():
-    expression = "__import__('json').loads, '[{\"a\": 1.5, \"b\": [true, null]}, \"text\"]'"
+    expression = '__import__(\'json\').loads, \'[{"a": 1.5, "b": [true, null]}, "text"]\''
     assert len({counted(expression, calls=100) for _ in range(5)}) == 1
 
 

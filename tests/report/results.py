@@ -68,6 +68,13 @@ def cell(codec: str, operation: str, figure: Cost | float | None = None, **rest:
     return Cell(**{"payload": "one", "codec": codec, "operation": operation, "status": "ok", "cost": made, **rest})
 
 
+def allocations(peak_bytes: int, blind: bool) -> Allocations:
+    """Of the fallback method."""
+    return Allocations(
+        "tracemalloc", peak_bytes=peak_bytes, result_blocks=12, blind="it calls malloc" if blind else None
+    )
+
+
 def payload(name: str, doc: str = "a message", **rest: Any) -> PayloadRecord:
     values = {"source": "built-in", "schema": "schema M", "fingerprint": "0" * 16, "fields": ("/id",), "tensor": None}
     return PayloadRecord(**{"name": name, "doc": doc, "values": 64, "rotation": "distinct", **values, **rest})
@@ -223,9 +230,7 @@ def _codec_cells(name: str, codec: str, wire: int | None, figures: tuple[float |
                 cost=around(figure),
                 latency=latency(figure * 1.06, sure=figure < 50_000),
                 gc=Collections((28 if operation == "decode" else 0, 2, 0), 41_000, 9_000, 20_000),
-                allocations=Allocations(
-                    "tracemalloc", 4_096 + int(figure) // 10, 12, None, codec in {"protobuf", "simdjson"}
-                ),
+                allocations=allocations(4_096 + int(figure) // 10, codec in {"protobuf", "simdjson"}),
                 size=Size(wire, wire - 9, wire + 11) if wire and operation == "encode" else None,
             )
         )

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from tests.report.results import cell, codec_record, cost, latency, payload, realistic, result
-from zcser.measure.result import Allocations, Cell, Collections, Size
+from tests.report.results import allocations, cell, codec_record, cost, latency, payload, realistic, result
+from zcser.measure.result import Allocations, Cell, Collections, Retained, Size
 from zcser.report.cells import grid_of
 from zcser.report.document import document_of
 from zcser.report.model import Table
@@ -87,6 +87,54 @@ def test_flag_of_a_newer_writer_is_marked_and_named():
     assert ("*", "tilted") in document_of(result(cells)).legend
 
 
+@pytest.mark.parametrize(
+    ("counts", "figures"),
+    [
+        ({"python_allocations": 4.0, "python_bytes": 212.0}, ("4", "212 B")),
+        (
+            {"python_allocations": 4.0, "python_bytes": 212.0, "native_allocations": 0.0, "native_bytes": 0.0},
+            ("4", "212 B"),
+        ),
+        (
+            {"python_allocations": 4.5, "python_bytes": 212.0, "native_allocations": 3.0, "native_bytes": 5104.0},
+            ("4.50+3", "5,316 B"),
+        ),
+        ({"python_allocations": 4.0, "python_bytes": 212.0, "blind": "malloc"}, ("≥4", "≥212 B")),
+        ({"python_allocations": 0.0, "python_bytes": 0.0}, ("0", "0 B")),
+    ],
+)
+def test_allocations_are_pythons_and_native_ones(counts, figures):
+    one = cell("a", "decode", 100, allocations=Allocations("exact", 64, 64, **counts))
+    table = main_of(cell("a", "encode", 100), one)
+    assert (column(table, "allocs dec")["a"][0], column(table, "alloc bytes dec")["a"][0]) == figures
+    titles = [column.title for column in table.columns]
+    assert "peak dec" not in titles
+    assert "allocs enc" not in titles
+
+
+def test_what_the_collector_does_to_the_tail_stands_beside_it():
+    gc = Collections((27, 2, 1), 5, 5, 200_000, struck=30, time_share=0.02, slowest_struck=22, free_p999_ns=900.0)
+    kept = Retained(latency(700), dataclasses.replace(gc, time_share=0.41))
+    one = cell("a", "decode", 100, latency=latency(200), gc=gc, retained=kept)
+    table = latency_table(grid_of(result([one]), "one"))
+    assert column(table, "dec p99.9")["a"][0] == "~1.80 µs"
+    assert column(table, "dec p99.9 no GC")["a"][0] == "900 ns"
+    assert column(table, "dec kept p99")["a"][0] == "1.68 µs"
+    assert column(table, "dec kept GC")["a"][0] == "41%"
+
+
+def test_the_cost_with_a_fresh_malloc_is_a_column_of_its_own_where_it_was_taken():
+    table = main_of(cell("a", "encode", 100), cell("a", "decode", 100, fresh_cost=cost(300, 400, 500)))
+    assert column(table, "decode fresh malloc") == {"a": ("400 ns", "")}
+    assert "encode fresh malloc" not in [column.title for column in table.columns]
+
+
+def test_figures_that_an_older_file_lacks_have_no_column():
+    one = cell("a", "decode", 100, latency=latency(200), gc=Collections((27, 2, 1), 5, 5, 20_000))
+    titles = [column.title for column in latency_table(grid_of(result([one]), "one")).columns]
+    assert titles == ["codec", "dec p50", "dec p90", "dec p99", "dec p99.9", "dec max"]
+
+
 def test_size_tail_collections_and_memory():
     whole = cell(
         "a",
@@ -94,7 +142,7 @@ def test_size_tail_collections_and_memory():
         100,
         latency=latency(200),
         gc=Collections((27, 2, 1), 5, 5, 20_000),
-        allocations=Allocations("tracemalloc", 1_234, 12, None, blind=True),
+        allocations=allocations(1_234, blind=True),
     )
     table = main_of(cell("a", "encode", 100, size=Size(80, 70, 90)), whole)
     assert column(table, "size")["a"] == ("80 B", "best")

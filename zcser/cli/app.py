@@ -25,7 +25,9 @@ MODULES = {
     "schema": "zcser.cli.schema",
     "check": "zcser.cli.check",
     "env": "zcser.cli.env",
+    "doctor": "zcser.cli.doctor",
     "report": "zcser.cli.report",
+    "diff": "zcser.cli.diff",
 }
 
 
@@ -41,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         The exit code: 0 done; 1 the comparison ran, but a round trip failed, it was interrupted, or nothing could be
-        measured; 2 bad usage or input.
+        measured, or a diff found a regression; 2 bad usage or input.
     """
     streams.prepare()
     try:

@@ -47,6 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
         codecs=arguments.codecs or (),
         operations=arguments.ops or (),
         preset=arguments.preset,
+        live_objects=arguments.live_objects,
+        pin=arguments.pin,
+        numa=arguments.numa,
         samples=None if places.folder is None else places.folder / "samples.npz",
         command=("zcser", *map(_shareable, arguments.typed)),
     )
@@ -61,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     except ZcserError as error:
         failure = error
     ledger = arguments.ledger or not set(LEDGER_OPERATIONS).isdisjoint(request.operations)
-    screen().document(document_of(result, ledger=ledger, latency=arguments.latency))
+    latency = arguments.latency
+    screen().document(document_of(result, ledger=ledger, latency=latency, distribution=latency))
     if failure is not None:
         raise failure
     return 0 if _went_well(result) else 1

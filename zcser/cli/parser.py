@@ -23,7 +23,9 @@ COMMANDS = {
     "schema": "what was read out of a file, a function or a class, and why",
     "check": "which codecs refuse a schema, and why",
     "env": "this machine and how noisy it is",
+    "doctor": "how small a change this machine can see now, and what to mend",
     "report": "show or convert a result file",
+    "diff": "judge a new result file by an old one: what regressed, what improved",
 }
 
 SOURCE_HELP = "a .json, .jsonl or .ndjson file, or module:function that makes values"
@@ -66,6 +68,33 @@ def _names(text: str) -> tuple[str, ...]:
     return found
 
 
+def _cpus(text: str) -> tuple[int, ...]:
+    from zcser.measure.pinning import PinError, parse_cpu_list
+
+    try:
+        return parse_cpu_list(text)
+    except PinError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _node(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 6:
+        raise argparse.ArgumentTypeError(f"the number of a NUMA node is needed, not {text!r}")
+    return int(text)
+
+
+def _add_pinning(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("where to measure")
+    group.add_argument("--pin", type=_cpus, default=(), metavar="CPUS", help="CPUs of the workers, such as 2 or 0-3,5")
+    group.add_argument("--numa", type=_node, metavar="NODE", help="CPUs and memory of one NUMA node")
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"a whole number from 0 to 999999999 is needed, not {text!r}")
+    return int(text)
+
+
 def _add_exports(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output", metavar="DIR", help="write result.json, report.md and table.csv into DIR")
@@ -86,7 +115,17 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--ops", type=_names, metavar="A,B", help="operations (default: all that a codec has)")
     group.add_argument("--fields", type=_names, metavar="/A/B,/C/0", help="fields that a partial read takes")
     group.add_argument(
-        "--preset", choices=("quick", "full"), default="quick", help="quick: about a minute; full: ten processes a cell"
+        "--preset",
+        choices=("quick", "full", "tails"),
+        default="quick",
+        help="quick: about a minute; full: ten processes a cell; tails: samples for p99.9, of fewer operations",
+    )
+    group.add_argument(
+        "--live-objects",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="objects for the garbage collector to scan besides an operation's own, as in a service that holds them",
     )
 
 
@@ -103,6 +142,26 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("result", metavar="RESULT.json", help="a file that zcser compare wrote")
+    parser.add_argument(
+        "--export-hdr", metavar="DIR", help="write each cell's latencies as HdrHistogram percentiles (.hgrm, in ns)"
+    )
+
+
+def _add_doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
+def _add_diff(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("old", metavar="OLD.json", help="the result file to judge by")
+    parser.add_argument("new", metavar="NEW.json", help="the result file to judge")
+    parser.add_argument(
+        "--fail-if",
+        action="append",
+        metavar="RULE",
+        help="METRIC>NUMBER or METRIC>NUMBER%%, once for each rule; metrics: p10 (or cost), p50, p90, p99, p999, allocs, "
+        "bytes, gc, size (default: 'p10>3%%', 'allocs>0' and 'size>0')",
+    )
+    parser.add_argument("--export-markdown", metavar="FILE", help="write the report for a pull request")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -112,8 +171,8 @@ def build_parser() -> argparse.ArgumentParser:
         prog="zcser",
         formatter_class=formatter,
         description="Compare ways of serializing on your own data, on this machine.",
-        epilog="exit codes: 0 done; 1 a round trip failed, the run was interrupted or nothing could be measured; "
-        "2 bad usage or input",
+        epilog="exit codes: 0 done; 1 a round trip failed, the run was interrupted, nothing could be measured, "
+        "doctor cannot see 5% or diff found a regression; 2 bad usage or input",
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -124,9 +183,13 @@ def build_parser() -> argparse.ArgumentParser:
         for name, text in COMMANDS.items()
     }
     _add_compare(parts["compare"])
+    _add_pinning(parts["compare"])
     _add_exports(parts["compare"])
     _add_schema(parts["schema"])
     _add_check(parts["check"])
+    _add_doctor(parts["doctor"])
+    _add_pinning(parts["doctor"])
     _add_report(parts["report"])
     _add_exports(parts["report"])
+    _add_diff(parts["diff"])
     return parser

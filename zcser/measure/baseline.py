@@ -10,16 +10,19 @@ import numpy as np
 
 from zcser.measure.inputs import Rotating
 
-__all__ = ["BASELINES", "CODEC", "PAYLOAD", "baseline"]
+__all__ = ["BASELINES", "CLOCK", "CODEC", "PAYLOAD", "baseline"]
 
 CODEC = "baseline"
 PAYLOAD = "-"
+CLOCK = "clock"
+"""The baseline that is no call; see `zcser.measure.sample.empty_sample`."""
 
 _HEADER = struct.Struct("<12I2Q")
 
 _COPIED_BYTES = {"memcpy-1k": 1 << 10, "memcpy-64k": 1 << 16, "memcpy-1m": 1 << 20}
 
 BASELINES: dict[str, str] = {
+    CLOCK: "two readings of the clock with nothing between them: the floor of every latency",
     "empty": "a call of a Python function that does nothing, through the same loops: what they add to every row",
     "memcpy-1k": "bytes(memoryview) of 1 KiB: allocation, copy, and freeing",
     "memcpy-64k": "bytes(memoryview) of 64 KiB: allocation, copy, and freeing",

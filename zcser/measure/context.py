@@ -13,11 +13,16 @@ __all__ = [
     "Environment",
     "Method",
     "PayloadRecord",
+    "PresetName",
     "ProcessNoise",
     "Settings",
     "Tool",
     "Unavailable",
 ]
+
+
+PresetName = Literal["quick", "full", "tails"]
+"""How much is measured; see `zcser.measure.plan.PRESETS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,10 @@ class Settings:
         Distinct values that a cell rotates, where it runs that many operations.
     seed
         Of the order of cells and codecs.
+    retained_ms
+        Of the most that one cell takes in one process: the pass that keeps its results.
+    live_objects
+        Objects that the collector had to scan besides an operation's own.
     """
 
     rounds: int
@@ -57,6 +66,8 @@ class Settings:
     cell_cap_ms: float
     rotation: int
     seed: int
+    retained_ms: float = 0.0
+    live_objects: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,9 @@ class Environment:
         "version", "implementation", "build", "hash_seed", "gc_thresholds", "gil".
     libraries
         "numpy", and per codec name "library version (implementation)".
+    pin
+        "cpus" that the workers were pinned to, and where a NUMA node was asked for "numa_node" and "memory", which says
+        whether that was bound too; None: they were not pinned.
     """
 
     cpu: str
@@ -118,6 +132,7 @@ class Environment:
     malloc: dict[str, str]
     python: dict[str, Any]
     libraries: dict[str, str]
+    pin: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +151,8 @@ class ProcessNoise:
         Time in which some task of the machine waited for a CPU, from /proc/pressure/cpu; None where there is none.
     throttled_us
         Time for which the cgroup's quota stopped it; None without a cgroup controller.
+    throttled_periods
+        Periods of the quota that ended with the cgroup stopped; None likewise.
     wall_s
         Life of the process as the parent saw it: start, imports, preparation and measuring.
     """
@@ -148,6 +165,7 @@ class ProcessNoise:
     stalled_us: int | None
     throttled_us: int | None
     wall_s: float
+    throttled_periods: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

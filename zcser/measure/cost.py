@@ -12,25 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from zcser.measure.clock import now_ns
 from zcser.measure.noise import preemptions
 from zcser.measure.stats import ProcessCost
+from zcser.measure.timer import loops
 
-__all__ = ["process_cost", "time_batch", "time_batches"]
-
-
-def time_batch(call: Callable[[Any], Any], values: Sequence[Any]) -> int:
-    """Nanoseconds of one call per value, the loop and the dropping of results included."""
-    begin = now_ns()
-    for value in values:
-        call(value)
-    return now_ns() - begin
+__all__ = ["process_cost", "time_batches"]
 
 
 def time_batches(
     call: Callable[[Any], Any],
     batches: Sequence[Sequence[Any]],
-    deadline_ns: int,
+    patience_ns: int,
     *,
     switches: Callable[[], int] = preemptions,
 ) -> tuple[list[float], list[bool]]:
@@ -42,8 +34,8 @@ def time_batches(
         The operation.
     batches
         The arguments of each batch; none is empty.
-    deadline_ns
-        Clock reading after which no further batch is begun.
+    patience_ns
+        After so much time in calls no further batch is begun.
     switches
         Counter of this thread's preemptions.
 
@@ -52,13 +44,15 @@ def time_batches(
     (list of float, list of bool)
         Per batch: mean nanoseconds per call, and whether the batch is dirty.
     """
+    time_batch = loops().time_batch
     means_ns, dirty = [], []
     for values in batches:
         before = switches()
         elapsed_ns = time_batch(call, values)
         dirty.append(switches() != before)
         means_ns.append(elapsed_ns / len(values))
-        if now_ns() > deadline_ns:
+        patience_ns -= elapsed_ns
+        if patience_ns < 0:
             break
     return means_ns, dirty
 

@@ -10,12 +10,12 @@ from importlib.metadata import version
 
 from zcser.core.codec import CodecInfo
 from zcser.core.errors import CodecUnavailableError
-from zcser.measure.allocations import METHOD
+from zcser.measure.allocations import METHODS, best_method
 from zcser.measure.baseline import BASELINES
 from zcser.measure.env import environment
 from zcser.measure.merge import cells
 from zcser.measure.operations import GUARD, GUARD_BOUNDARY, OPERATIONS
-from zcser.measure.plan import Plan, Preset, Request
+from zcser.measure.plan import Plan, Request
 from zcser.measure.result import (
     Cell,
     CodecRecord,
@@ -28,25 +28,32 @@ from zcser.measure.result import (
     Unavailable,
 )
 from zcser.measure.state import State
+from zcser.measure.timer import timer_name
 from zcser.payloads.base import Payload
 
 __all__ = ["document"]
 
-METHOD_WORDS = Method(
-    timer="Python loop around time.perf_counter_ns",
-    cost="p10 of clean batches of calls in each process, median over processes; a batch is clean where the thread was not "
-    "preempted inside it",
-    latency="every single call timed by itself, all samples of all processes, none dropped",
-    freeing="dropping the result is inside the timed window; malloc is in the state after a block of 31 MiB was freed, so that "
-    "glibc serves blocks up to that size from its heap",
-    gc="enabled while timing; what was loaded and prepared before is frozen; results are discarded",
-    allocations=METHOD,
-    boundaries={
-        **{name: operation.boundary for name, operation in OPERATIONS.items()},
-        GUARD: GUARD_BOUNDARY,
-        **BASELINES,
-    },
-)
+
+def _method(plan: Plan) -> Method:
+    counting = f"{best_method(preloaded=True)}: {METHODS[best_method(preloaded=True)]}; in a process of its own"
+    heap = f"{plan.live_objects:,} live objects" if plan.live_objects else "nothing"
+    return Method(
+        timer=timer_name(),
+        cost="p10 of clean batches of calls in each process, median over processes; a batch is clean where the thread was "
+        "not preempted inside it",
+        latency="every single call timed by itself, all samples of all processes, none dropped",
+        freeing="dropping the result is inside the timed window; malloc is in the state after a block of 31 MiB was freed, "
+        "so that glibc serves blocks up to that size from its heap",
+        gc=f"enabled while timing; what was loaded and prepared before is frozen, and {heap} is scanned besides the "
+        "operation's own objects; a pause belongs to the call that it began in; results are discarded, but kept until "
+        'the last call for "retained"',
+        allocations=counting,
+        boundaries={
+            **{name: operation.boundary for name, operation in OPERATIONS.items()},
+            GUARD: GUARD_BOUNDARY,
+            **BASELINES,
+        },
+    )
 
 
 def document(
@@ -59,12 +66,12 @@ def document(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         command=request.command,
         preset=plan.preset.name,
-        settings=_settings(plan.preset, request.seed),
+        settings=_settings(plan, request.seed),
         complete=complete,
         measuring_s=state.spent_ns / 1e9,
         wall_s=wall_s,
-        method=METHOD_WORDS,
-        environment=environment(plan.codecs.values()),
+        method=_method(plan),
+        environment=environment(plan.codecs.values(), plan.pin),
         noise=tuple(noise),
         payloads=tuple(_payload_record(payload, found) for payload in plan.payloads.values()),
         codecs=tuple(_codec_record(info) for info in plan.codecs.values()),
@@ -73,7 +80,8 @@ def document(
     )
 
 
-def _settings(preset: Preset, seed: int) -> Settings:
+def _settings(plan: Plan, seed: int) -> Settings:
+    preset = plan.preset
     return Settings(
         rounds=preset.rounds,
         budget_s=preset.budget_s,
@@ -84,6 +92,8 @@ def _settings(preset: Preset, seed: int) -> Settings:
         cell_cap_ms=preset.cap_ns / 1e6,
         rotation=preset.rotation,
         seed=seed,
+        retained_ms=preset.slot.retained_ns / 1e6,
+        live_objects=plan.live_objects,
     )
 
 

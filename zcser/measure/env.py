@@ -13,6 +13,7 @@ import platform
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,79 @@ from zcser.core.codec import CodecInfo
 from zcser.measure import clock
 from zcser.measure.context import Environment
 from zcser.measure.noise import quota_cores
+from zcser.measure.pinning import Pin, PinError, parse_cpu_list, pin_record
 
-__all__ = ["environment"]
+__all__ = ["Tuning", "environment", "tuning"]
 
 _MALLOC = re.compile(r"(MALLOC_|GLIBC_TUNABLES$|PYTHONMALLOC|MIMALLOC_|TCMALLOC_|LD_PRELOAD$)")
 
 
-def environment(codecs: Iterable[CodecInfo]) -> Environment:
-    """Describe this machine and the libraries of some codecs."""
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Settings of the machine that make times move. None: the system does not show it.
+
+    Attributes
+    ----------
+    cpus
+        CPUs that this process may use.
+    online, isolated
+        CPUs of the machine that run, and those kept free of other tasks.
+    governors
+        Names of the frequency governors of `cpus`, each once.
+    turbo
+        Whether CPUs may go above their nominal frequency.
+    huge_pages
+        Mode of transparent huge pages: "always", "madvise" or "never".
+    siblings
+        Hardware threads of one core, for each core that has several and at least one of `cpus`.
+    """
+
+    cpus: tuple[int, ...] | None
+    online: tuple[int, ...] | None
+    isolated: tuple[int, ...] | None
+    governors: tuple[str, ...] | None
+    turbo: bool | None
+    huge_pages: str | None
+    siblings: tuple[tuple[int, ...], ...] | None
+
+
+def tuning(system: Path = Path("/sys")) -> Tuning:
+    """Read the settings; the files are those of the kernel's Documentation/ABI for /sys/devices/system/cpu."""
+    folder = system / "devices/system/cpu"
+    cpus = tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else None
+    governors = [_text(folder / f"cpu{cpu}/cpufreq/scaling_governor") for cpu in cpus or ()]
+    shared = [_cpus(folder / f"cpu{cpu}/topology/thread_siblings_list") for cpu in cpus or ()]
+    modes = re.search(r"\[(\w+)\]", _text(system / "kernel/mm/transparent_hugepage/enabled") or "")
+    return Tuning(
+        cpus=cpus,
+        online=_cpus(folder / "online"),
+        isolated=_cpus(folder / "isolated"),
+        governors=tuple(sorted({name for name in governors if name})) or None,
+        turbo=_turbo(folder),
+        huge_pages=modes[1] if modes else None,
+        siblings=tuple(sorted({group for group in shared if group and len(group) > 1})) if any(shared) else None,
+    )
+
+
+def _cpus(path: Path) -> tuple[int, ...] | None:
+    text = _text(path)
+    if not text:
+        # An empty list is one, as that of isolated CPUs mostly is.
+        return None if text is None else ()
+    try:
+        return parse_cpu_list(text)
+    except PinError:
+        return None
+
+
+def _turbo(folder: Path) -> bool | None:
+    # Intel's driver has a switch against it, all others one for it.
+    against, for_it = _text(folder / "intel_pstate/no_turbo"), _text(folder / "cpufreq/boost")
+    return {"0": True, "1": False}.get(against) if against else {"1": True, "0": False}.get(for_it or "")
+
+
+def environment(codecs: Iterable[CodecInfo], pin: Pin | None = None) -> Environment:
+    """Describe this machine, the libraries of some codecs, and where workers were pinned to."""
     return Environment(
         cpu=_cpu_model(),
         cores=_cores(),
@@ -46,6 +112,7 @@ def environment(codecs: Iterable[CodecInfo]) -> Environment:
             "numpy": np.__version__,
             **{info.name: f"{info.library} {info.version} ({info.implementation})" for info in codecs},
         },
+        pin=pin_record(pin),
     )
 
 

@@ -10,30 +10,42 @@ from __future__ import annotations
 
 import pickle
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any
 
+from zcser.measure.figures import Allocations, Copies, Size
 from zcser.measure.noise import Disturbance
-from zcser.measure.result import Allocations, Size, Status
+from zcser.measure.result import Status
 from zcser.measure.sample import Sample, Slot
 
-__all__ = ["Began", "Counted", "Ended", "Finished", "Job", "Load", "Measured", "Message", "read", "write"]
+__all__ = ["Began", "Checked", "Ended", "Finished", "Job", "Load", "Measured", "Message", "read", "write"]
 
 _LENGTH = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One payload's part of a job: the pickled payload, and per operation the time of its cell."""
+    """One payload's part of a job.
+
+    Attributes
+    ----------
+    payload, pickled
+        Its name, and itself.
+    cells_ns
+        Per operation, the time of its cell.
+    most_kept
+        Per operation, how many of its results may live at a time; none where it says nothing.
+    """
 
     payload: str
     pickled: bytes
     cells_ns: dict[str, int]
+    most_kept: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a worker does: one codec, in one round.
+    """What a worker does: one codec, checked or in one round of timing.
 
     Attributes
     ----------
@@ -45,8 +57,12 @@ class Job:
         How a cell's time is divided.
     rotation, prepare_ns, verify_ns, allocations_ns, allocations_op_ns
         See `zcser.measure.plan.Preset`.
-    first
-        Whether results are checked and allocations counted: once per run is enough.
+    check
+        Whether results are checked and allocations counted, and nothing is timed; else cells are timed and nothing else.
+    live_objects
+        Objects that the collector has to scan besides an operation's own, while it is timed.
+    fresh
+        Whether malloc maps each large block anew, instead of reusing what was freed.
     """
 
     codec: str
@@ -58,7 +74,9 @@ class Job:
     verify_ns: int
     allocations_ns: int
     allocations_op_ns: int
-    first: bool
+    check: bool
+    live_objects: int = 0
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +88,38 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
+class Checked:
+    """A cell gives the right result.
+
+    Attributes
+    ----------
+    allocations
+        None where a call takes too long to be made again and again.
+    copies
+        None where it neither reads nor writes.
+    wire_bytes
+        Of the payload's first value, encoded.
+    spent_ns
+        Time spent in calls.
+    """
+
+    payload: str
+    operation: str
+    encoded_by: str | None
+    size: Size | None
+    allocations: Allocations | None
+    copies: Copies | None
+    wire_bytes: int
+    spent_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """A cell was timed."""
 
     payload: str
     operation: str
     sample: Sample
-    encoded_by: str | None
-    size: Size | None
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A cell's allocations."""
-
-    payload: str
-    operation: str
-    allocations: Allocations
-    spent_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +139,7 @@ class Finished:
     disturbance: Disturbance
 
 
-Message = Began | Measured | Counted | Ended | Finished
+Message = Began | Checked | Measured | Ended | Finished
 
 
 def write(stream: IO[bytes], item: Any) -> None:

@@ -70,10 +70,11 @@ def from_json(cls: type[D], value: Any, where: str = "") -> D:
 def _read(hint: Any, value: Any, where: str) -> Any:
     if hint is Any:
         return _free(value, where)
-    if isinstance(hint, types.UnionType):
-        options = [option for option in typing.get_args(hint) if option is not types.NoneType]
-        return None if value is None else _read(options[0], value, where)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    # A Literal | None is typing's own union, whatever the Python version.
+    if origin in (types.UnionType, typing.Union):
+        options = [option for option in arguments if option is not types.NoneType]
+        return None if value is None else _read(options[0], value, where)
     if origin is Literal:
         if value not in arguments:
             raise FormError(where, f"one of {', '.join(map(repr, arguments))} is needed, not {_shown(value)}")

@@ -8,41 +8,56 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from zcser.measure.clock import now_ns
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["record_latencies"]
+from zcser.measure.timer import loops
+
+__all__ = ["Windows", "record_empty", "record_latencies"]
+
+
+class Windows(NamedTuple):
+    """When each call began (the clock of `zcser.measure.clock`) and how long it took, in nanoseconds and in order."""
+
+    begin_ns: npt.NDArray[np.uint64]
+    took_ns: npt.NDArray[np.uint64]
 
 
 def record_latencies(
-    call: Callable[[Any], Any], values: Sequence[Any], samples_ns: array[int], deadline_ns: int
-) -> int:
-    """Time one call per value; the result is dropped inside the timed window.
+    call: Callable[[Any], Any], values: Sequence[Any], deadline_ns: int, *, keep: bool = False
+) -> Windows:
+    """Time one call per value.
 
     Parameters
     ----------
     call
         The operation.
     values
-        Its arguments, in order.
-    samples_ns
-        Where the times go: an array of type "q" and of at least ``len(values)`` items, so that the loop allocates none.
+        Its arguments, in order; one at least.
     deadline_ns
         Clock reading after which no further call is begun.
+    keep
+        Keep all results until the last call is done, instead of dropping each inside its window.
 
     Returns
     -------
-    int
-        Calls made, at least 1.
+    Windows
+        Of the calls that were made, at least 1.
     """
-    done = 0
-    for value in values:
-        begin = now_ns()
-        call(value)
-        end = now_ns()
-        samples_ns[done] = end - begin
-        done += 1
-        if end > deadline_ns:
-            break
-    return done
+    begin_ns, took_ns = _written(len(values)), _written(len(values))
+    done, _ = loops().time_each(call, values, begin_ns, took_ns, deadline_ns, keep=keep)
+    return Windows(np.frombuffer(begin_ns, np.uint64)[:done], np.frombuffer(took_ns, np.uint64)[:done])
+
+
+def record_empty(count: int) -> Windows:
+    """Windows that hold no call: the floor of every latency."""
+    begin_ns, took_ns = _written(count), _written(count)
+    loops().time_empty(begin_ns, took_ns)
+    return Windows(np.frombuffer(begin_ns, np.uint64), np.frombuffer(took_ns, np.uint64))
+
+
+def _written(count: int) -> array[int]:
+    # Written once already, so that no page faults between two windows.
+    return array("Q", bytes(8 * count))

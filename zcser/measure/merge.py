@@ -9,10 +9,18 @@ import numpy as np
 from zcser.measure.baseline import PAYLOAD
 from zcser.measure.operations import GUARD, OPERATIONS
 from zcser.measure.plan import Key, Plan
-from zcser.measure.result import Cell, Collections, Cost
+from zcser.measure.result import Cell, Cost
 from zcser.measure.sample import Sample
 from zcser.measure.state import Record
-from zcser.measure.stats import MIN_ABOVE, UNSTABLE, cost_difference, cost_of, latency_of
+from zcser.measure.stats import (
+    MIN_ABOVE,
+    UNSTABLE,
+    collections_of,
+    cost_difference,
+    cost_of,
+    latency_of,
+    retained_of,
+)
 
 __all__ = ["cells"]
 
@@ -38,7 +46,7 @@ def _cell(key: Key, source: Key, plan: Plan, records: Mapping[Key, Record]) -> C
     if not record.samples:
         return None
     samples = list(record.samples.values())
-    latencies_ns = np.concatenate([sample.latencies_ns for sample in samples])
+    latencies_ns = np.concatenate([sample.single.latencies_ns for sample in samples])
     cost = cost_of([sample.cost for sample in samples])
     return Cell(
         *key,
@@ -47,9 +55,12 @@ def _cell(key: Key, source: Key, plan: Plan, records: Mapping[Key, Record]) -> C
         values=_values(key, samples, plan),
         encoded_by=record.encoded_by,
         cost=cost,
+        fresh_cost=cost_of([sample.cost for sample in record.fresh.values()]) if record.fresh else None,
         latency=latency_of(latencies_ns),
-        gc=_collections(samples),
+        gc=collections_of([sample.single for sample in samples]),
+        retained=retained_of([sample.retained for sample in samples if sample.retained is not None]),
         allocations=record.allocations,
+        copies=record.copies,
         size=record.size,
     )
 
@@ -64,7 +75,7 @@ def _flags(key: Key, source: Key, samples: Sequence[Sample], cost: Cost, plan: P
     hot = key.payload != PAYLOAD and plan.payloads[key.payload].rotation == "copies"
     conditions = {
         "capped": any(sample.capped for sample in samples),
-        "few-samples": sum(len(sample.latencies_ns) for sample in samples) < _FEW_SAMPLES,
+        "few-samples": sum(len(sample.single.latencies_ns) for sample in samples) < _FEW_SAMPLES,
         "few-processes": len(samples) < plan.preset.rounds,
         "all-dirty": any(sample.all_dirty for sample in samples),
         "unstable": cost.high_ns - cost.low_ns > UNSTABLE * cost.p10_ns,
@@ -73,17 +84,6 @@ def _flags(key: Key, source: Key, samples: Sequence[Sample], cost: Cost, plan: P
         f"same-as:{source.operation}": source != key,
     }
     return tuple(flag for flag, holds in conditions.items() if holds)
-
-
-def _collections(samples: Sequence[Sample]) -> Collections:
-    each = [sample.collections for sample in samples]
-    young, middle, old = (sum(counts) for counts in zip(*(one.collections for one in each), strict=True))
-    return Collections(
-        (young, middle, old),
-        pause_ns=sum(one.pause_ns for one in each),
-        pause_max_ns=max(one.pause_max_ns for one in each),
-        operations=sum(one.operations for one in each),
-    )
 
 
 def _guard(key: Key, records: Mapping[Key, Record]) -> Cell | None:

@@ -1,7 +1,8 @@
 """What else went on: preemptions of this thread, waiting on the machine, throttling by a quota.
 
-Steal time is not read: it saw none of the disturbances that preemptions and /proc/pressure/cpu showed. A source that the
-system does not have gives None.
+1. A source that the system does not have gives None.
+2. A run records preemptions, pressure and throttling per process. Steal time and swapping are read for ``zcser doctor``
+   alone: steal saw none of the disturbances that preemptions and /proc/pressure/cpu showed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,15 @@ import resource
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Disturbance", "disturbance", "preemptions", "quota_cores"]
+__all__ = [
+    "Disturbance",
+    "MachineCounters",
+    "disturbance",
+    "load_average",
+    "machine_counters",
+    "preemptions",
+    "quota_cores",
+]
 
 # Linux alone counts per thread; elsewhere a worker has one busy thread, so the process will do.
 _WHO = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
@@ -23,12 +32,16 @@ def preemptions() -> int:
 
 
 class Disturbance(NamedTuple):
-    """Counters since some beginning; differences of two say what happened between. See `ProcessNoise`."""
+    """Counters since some beginning; differences of two say what happened between. See `ProcessNoise`.
+
+    `throttled_periods` is how many of the quota's periods ended with the cgroup stopped.
+    """
 
     involuntary_switches: int
     voluntary_switches: int
     stalled_us: int | None
     throttled_us: int | None
+    throttled_periods: int | None = None
 
     def since(self, before: Disturbance) -> Disturbance:
         """What happened between `before` and this."""
@@ -37,13 +50,54 @@ class Disturbance(NamedTuple):
             self.voluntary_switches - before.voluntary_switches,
             _difference(self.stalled_us, before.stalled_us),
             _difference(self.throttled_us, before.throttled_us),
+            _difference(self.throttled_periods, before.throttled_periods),
         )
 
 
 def disturbance() -> Disturbance:
     """The counters now."""
     usage = resource.getrusage(_WHO)
-    return Disturbance(usage.ru_nivcsw, usage.ru_nvcsw, _stalled_us(), _throttled_us())
+    return Disturbance(usage.ru_nivcsw, usage.ru_nvcsw, _stalled_us(), _throttled_us(), _throttled_periods())
+
+
+class MachineCounters(NamedTuple):
+    """Counters of the whole machine since it started.
+
+    Attributes
+    ----------
+    busy_ticks, steal_ticks
+        CPU time of all CPUs in use, and that which a hypervisor gave to others meanwhile; in the kernel's ticks.
+    swapped_pages
+        Memory pages that went out to swap or came back.
+    """
+
+    busy_ticks: int | None
+    steal_ticks: int | None
+    swapped_pages: int | None
+
+    def since(self, before: MachineCounters) -> MachineCounters:
+        """What happened between `before` and this."""
+        return MachineCounters(*map(_difference, self, before))
+
+
+def machine_counters(proc: Path = Path("/proc")) -> MachineCounters:
+    """The counters now; for the fields of the file see proc_stat(5)."""
+    # user, nice, system, idle, iowait, irq, softirq, steal; what guests use is inside user already.
+    ticks = _numbers(proc / "stat", r"^cpu +((?:\d+ ?)+)")
+    swapped = [_number(proc / "vmstat", rf"^{name} (\d+)") for name in ("pswpin", "pswpout")]
+    return MachineCounters(
+        busy_ticks=sum(ticks[:3]) + sum(ticks[5:7]) if len(ticks) >= 7 else None,
+        steal_ticks=ticks[7] if len(ticks) >= 8 else None,
+        swapped_pages=sum(filter(None, swapped)) if None not in swapped else None,
+    )
+
+
+def load_average(proc: Path = Path("/proc")) -> float | None:
+    """Tasks that ran or waited for a CPU, averaged over the last minute."""
+    try:
+        return float((proc / "loadavg").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _difference(after: int | None, before: int | None) -> int | None:
@@ -56,6 +110,14 @@ def _number(path: Path, pattern: str) -> int | None:
     except OSError:
         return None
     return int(found[1]) if found else None
+
+
+def _numbers(path: Path, pattern: str) -> list[int]:
+    try:
+        found = re.search(pattern, path.read_text(), re.MULTILINE)
+    except OSError:
+        return []
+    return list(map(int, found[1].split())) if found else []
 
 
 def _stalled_us() -> int | None:
@@ -89,6 +151,12 @@ def _throttled_us() -> int | None:
         if old_ns is not None:
             return old_ns // 1000
     return None
+
+
+def _throttled_periods() -> int | None:
+    # The same word in both versions of cgroups; the cgroup is the one that `_throttled_us` reads.
+    counts = (_number(folder / "cpu.stat", r"^nr_throttled (\d+)") for folder in _cgroups())
+    return next((count for count in counts if count is not None), None)
 
 
 def quota_cores() -> float | None:

@@ -19,8 +19,13 @@ from typing import IO
 
 from zcser.measure import job
 from zcser.measure.job import Finished, Job, Message
+from zcser.measure.pinning import Pin, pinned
+from zcser.native.zcount import preload_environment
 
-__all__ = ["WorkerLostError", "run_job"]
+__all__ = ["FRESH_MALLOC", "WorkerLostError", "run_job"]
+
+FRESH_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "131072"}
+"""Of glibc: a threshold that was set does not move, so that each block above it is mapped anew (mallopt(3))."""
 
 _DYING_S = 5
 _LINE_LENGTH = 200
@@ -34,7 +39,7 @@ class WorkerLostError(Exception):
         self.hung = hung
 
 
-def run_job(todo: Job, silence_s: float) -> Generator[Message, None, None]:
+def run_job(todo: Job, silence_s: float, pin: Pin | None = None) -> Generator[Message, None, None]:
     """Run a job in a process of its own.
 
     Parameters
@@ -43,6 +48,8 @@ def run_job(todo: Job, silence_s: float) -> Generator[Message, None, None]:
         The job.
     silence_s
         How long the worker may say nothing.
+    pin
+        Where it runs.
 
     Yields
     ------
@@ -55,16 +62,17 @@ def run_job(todo: Job, silence_s: float) -> Generator[Message, None, None]:
         There is no `Finished`.
     """
     with tempfile.TemporaryFile() as errors:
-        worker = subprocess.Popen(
-            # -P: the current folder's modules shadow nothing unless they are on the runner's path too.
-            [sys.executable, "-P", "-m", "zcser.measure.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            # Unbuffered: what waits in the pipe is all that waits, so that a selector sees it.
-            bufsize=0,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(_path())},
-        )
+        with pinned(pin):
+            worker = subprocess.Popen(
+                # -P: the current folder's modules shadow nothing unless they are on the runner's path too.
+                [sys.executable, "-P", "-m", "zcser.measure.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                # Unbuffered: what waits in the pipe is all that waits, so that a selector sees it.
+                bufsize=0,
+                env=_environment(todo),
+            )
         try:
             yield from _messages(worker, todo, silence_s)
         except (EOFError, BrokenPipeError):
@@ -72,6 +80,14 @@ def run_job(todo: Job, silence_s: float) -> Generator[Message, None, None]:
         finally:
             worker.kill()
             worker.communicate()
+
+
+def _environment(todo: Job) -> dict[str, str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(_path())}
+    if todo.fresh:
+        environment.update(FRESH_MALLOC)
+    # Only where nothing is timed: a counted malloc is slower.
+    return preload_environment(environment) if todo.check else environment
 
 
 def _path() -> list[str]:

@@ -6,6 +6,13 @@
 3. Cost and latency are two estimators and are never mixed: cost is the p10 of clean batches, latency is every sample.
 4. Raw samples are not in the document: a histogram is (`zcser.measure.histogram`), exact percentiles beside it.
 5. `Result.save` replaces the file in one step, so that a reader sees the old document or the new one.
+6. The document is the dataclasses of this module, of `zcser.measure.figures` and of `zcser.measure.context` as JSON; they
+   are its documentation. An older version is brought into this form when it is read (`zcser.measure.upgrade`), and what
+   it did not take is null; a newer one is refused.
+
+Versions: 1 (zcser 0.1) had Python's timer and tracemalloc. 2 has exact allocations (``allocations``), the calls that the
+collector struck (``gc.struck`` and what follows it) and results kept (``retained``), ``copies``, ``fresh_cost``, `settings.live_objects`, and the
+preset "tails".
 """
 
 from __future__ import annotations
@@ -23,12 +30,15 @@ from zcser.measure.context import (
     Environment,
     Method,
     PayloadRecord,
+    PresetName,
     ProcessNoise,
     Settings,
     Tool,
     Unavailable,
 )
+from zcser.measure.figures import Allocations, Collections, Copies, Cost, Latency, Retained, Size
 from zcser.measure.jsonform import FormError, from_json, to_json
+from zcser.measure.upgrade import UPGRADES
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -36,6 +46,7 @@ __all__ = [
     "Cell",
     "CodecRecord",
     "Collections",
+    "Copies",
     "Cost",
     "Environment",
     "Latency",
@@ -44,6 +55,7 @@ __all__ = [
     "ProcessNoise",
     "Result",
     "ResultError",
+    "Retained",
     "Settings",
     "Size",
     "Status",
@@ -52,7 +64,7 @@ __all__ = [
     "load_result",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Status = Literal["ok", "refused", "failed", "unsupported"]
 """Measured; the codec cannot carry it; it gave a wrong result or broke; the codec has no such operation."""
@@ -60,113 +72,6 @@ Status = Literal["ok", "refused", "failed", "unsupported"]
 
 class ResultError(ZcserError, ValueError):
     """A result file cannot be read or written, or is not one; the message names the place in the document."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What one operation costs when nothing disturbs it.
-
-    Attributes
-    ----------
-    process_p10_ns
-        Per process: the tenth percentile of the mean time per operation of its clean batches.
-    p10_ns, low_ns, high_ns
-        Median, smallest and largest of these.
-    batches, dirty_batches
-        All batches, and those left out because the thread was preempted inside.
-    operations
-        Calls inside all batches; 0 where the cost was derived from other cells.
-    """
-
-    process_p10_ns: tuple[float, ...]
-    p10_ns: float
-    low_ns: float
-    high_ns: float
-    batches: int
-    dirty_batches: int
-    operations: int
-
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """What single operations took, all samples of all processes.
-
-    Attributes
-    ----------
-    n
-        Samples.
-    p50_ns, p90_ns, p99_ns, p999_ns
-        Percentiles; None where fewer than 10 samples lie above.
-    max_ns
-        The slowest.
-    uncertain
-        Names of the percentiles with fewer than 100 samples above them.
-    histogram
-        (smallest whole nanosecond of the bucket, samples) of each bucket that is not empty, ascending.
-    """
-
-    n: int
-    p50_ns: float | None
-    p90_ns: float | None
-    p99_ns: float | None
-    p999_ns: float | None
-    max_ns: float
-    uncertain: tuple[str, ...]
-    histogram: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Collections:
-    """Garbage collections while the latency samples were taken, with results discarded.
-
-    Attributes
-    ----------
-    collections
-        Per generation, youngest first.
-    pause_ns, pause_max_ns
-        All pauses together, and the longest.
-    operations
-        Calls that they fell into.
-    """
-
-    collections: tuple[int, int, int]
-    pause_ns: int
-    pause_max_ns: int
-    operations: int
-
-
-@dataclass(frozen=True, slots=True)
-class Allocations:
-    """Memory that one operation asks for.
-
-    Attributes
-    ----------
-    method
-        How it was counted; different methods are not comparable.
-    peak_bytes
-        Python memory at its highest during the call, above what was there before; median.
-    result_blocks
-        Small-object blocks that a kept result holds; median.
-    native
-        Allocations outside Python's allocators; None: this method cannot see them.
-    blind
-        Whether the codec's library is known to allocate there, so that `peak_bytes` is only a lower bound.
-    """
-
-    method: str
-    peak_bytes: int | None
-    result_blocks: int | None
-    native: int | None
-    blind: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Encoded bytes over the values of the cell: median, smallest, largest."""
-
-    wire_bytes: int
-    min: int
-    max: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +94,11 @@ class Cell:
         Distinct values that it rotated.
     encoded_by
         The codec that wrote the bytes which were read, where it is another one.
+    cost, latency, gc, retained, allocations, copies, size
+        See `zcser.measure.figures`.
+    fresh_cost
+        The cost where malloc maps each block of 128 KiB and more anew; all other figures are where it serves blocks up to
+        31 MiB from what was freed. Taken of messages of 1 MB and more in the preset "full".
     """
 
     payload: str
@@ -200,9 +110,12 @@ class Cell:
     values: int | None = None
     encoded_by: str | None = None
     cost: Cost | None = None
+    fresh_cost: Cost | None = None
     latency: Latency | None = None
     gc: Collections | None = None
+    retained: Retained | None = None
     allocations: Allocations | None = None
+    copies: Copies | None = None
     size: Size | None = None
 
 
@@ -213,7 +126,7 @@ class Result:
     tool: Tool
     created: str
     command: tuple[str, ...]
-    preset: Literal["quick", "full"]
+    preset: PresetName
     settings: Settings
     complete: bool
     measuring_s: float
@@ -244,16 +157,19 @@ class Result:
         Raises
         ------
         ResultError
-            It is not a result of this version; the message names the JSON path.
+            It is no result, or of a newer version; the message names the JSON path or the version.
         """
         if not isinstance(document, dict) or "schema_version" not in document:
             raise ResultError("not a zcser result: it has no schema_version")
         version = document["schema_version"]
-        if type(version) is not int or version != SCHEMA_VERSION:
+        if type(version) is not int or version < 1:
+            raise ResultError(f"schema_version {version!r} is none that zcser has ever written")
+        if version > SCHEMA_VERSION:
             raise ResultError(
-                f"schema_version {version!r} is not {SCHEMA_VERSION}, the one that this zcser reads; "
-                "measure again, or read it with the zcser that wrote it"
+                f"schema_version {version} is newer than {SCHEMA_VERSION}, the newest that this zcser reads; upgrade zcser"
             )
+        for older in range(version, SCHEMA_VERSION):
+            document = UPGRADES[older](document)
         try:
             return from_json(cls, document)
         except FormError as error:
@@ -286,7 +202,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     Raises
     ------
     ResultError
-        The file cannot be read, is no JSON, or no result of this version.
+        The file cannot be read, is no JSON, no result, or of a newer version.
     """
     try:
         text = Path(path).read_bytes().decode()

@@ -1,6 +1,7 @@
 """Running the bake-off: workers one after the other, and what they measured put together.
 
-1. A fresh process per codec and round. The order of codecs moves on by one with each round and the cells of a worker are
+1. A fresh process per codec and round; before its first round, one more that checks its results and counts allocations.
+   The order of codecs moves on by one with each round and the cells of a worker are
    shuffled, so that a slow minute of the machine does not fall on one codec.
 2. Only one worker runs at a time, and nothing is said to the user while it does.
 3. A worker that dies or hangs takes the cell it was at with it; the others of that worker go to a new one.
@@ -9,12 +10,13 @@
 
 from __future__ import annotations
 
+import platform
 import random
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -27,7 +29,7 @@ from zcser.measure.noise import Disturbance
 from zcser.measure.plan import Key, MeasureError, Plan, Request, make_plan, share_out
 from zcser.measure.process import WorkerLostError, run_job
 from zcser.measure.result import ProcessNoise, Result
-from zcser.measure.state import State
+from zcser.measure.state import Record, State
 
 __all__ = ["Event", "run"]
 
@@ -119,7 +121,7 @@ class _Run:
             turn = number % len(order)
             for place, codec in enumerate(order[turn:] + order[:turn]):
                 yield self._event(number, codec, number * len(order) + place, trouble)
-                trouble = self._worker(codec, number, share_ns)
+                trouble = (self._check(codec) if number == 0 else None) or self._worker(codec, number, share_ns)
         rounds = self.plan.preset.rounds
         yield self._event(rounds - 1, None, rounds * len(order), trouble)
 
@@ -145,25 +147,41 @@ class _Run:
         floors_ns = [self.state.floor_ns(key) for key in self.state.due()]
         return share_out(left_ns / (preset.rounds - number), floors_ns, preset.least_ns, preset.slot.total_ns)
 
+    def _check(self, codec: str) -> str | None:
+        """Check the results of one codec and count its allocations; what went wrong, if anything."""
+        if codec == CODEC:
+            return None
+        return self._workers(codec, -1, 0, lambda record: record.checked)
+
     def _worker(self, codec: str, number: int, share_ns: int) -> str | None:
-        """Measure the cells of one codec in one round; what went wrong, if anything."""
-        left = self.state.due(codec)
+        """Time the cells of one codec in one round; what went wrong, if anything."""
+        trouble = self._workers(codec, number, share_ns, lambda record: number in record.samples)
+        if not self.plan.preset.both_mallocs or platform.libc_ver()[0] != "glibc":
+            return trouble
+        return trouble or self._workers(codec, number, share_ns, lambda record: number in record.fresh, fresh=True)
+
+    def _workers(
+        self, codec: str, number: int, share_ns: int, done: Callable[[Record], bool], *, fresh: bool = False
+    ) -> str | None:
+        """Do all cells that are due, in one worker, or in more where one is lost; round -1 is the check."""
+        left = self.state.large(codec) if fresh else self.state.due(codec)
         trouble = None
         while left:
             at: Began | None = None
             begin = time.perf_counter()
+            todo = replace(self._job(codec, number, share_ns, left), fresh=fresh)
             try:
-                with closing(run_job(self._job(codec, number, share_ns, left), self.plan.preset.silence_s)) as said:
+                with closing(run_job(todo, self.plan.preset.silence_s, self.plan.pin)) as said:
                     for message in said:
                         if isinstance(message, Began):
                             at = message
-                        elif isinstance(message, Finished):
+                        elif not isinstance(message, Finished):
+                            self.state.take(message, codec, number, fresh=fresh)
+                        elif not todo.check and not fresh:
                             self._note(codec, number, message.disturbance, time.perf_counter() - begin)
-                        else:
-                            self.state.take(message, codec, number)
             except WorkerLostError as error:
                 trouble = f"{codec}: {error}"
-                left = [key for key in left if number not in self.state.records[key].samples]
+                left = [key for key in left if not done(self.state.records[key])]
                 left = self.state.blame(error, at, codec, [key for key in left if key in self.state.due(codec)])
             else:
                 break
@@ -173,20 +191,29 @@ class _Run:
         preset = self.plan.preset
         # Not for secrets: the same seed gives the same order.
         shuffled = random.Random(f"{self._seed} {number} {codec}")  # noqa: S311
-        by_payload: dict[str, dict[str, int]] = {}
+        by_payload: dict[str, list[Key]] = {}
         for key in shuffled.sample(keys, len(keys)):
-            by_payload.setdefault(key.payload, {})[key.operation] = min(share_ns, self.state.allowed_ns(key))
+            by_payload.setdefault(key.payload, []).append(key)
         return Job(
             codec=codec,
             writers=() if codec == CODEC else self.plan.writers(codec),
-            loads=tuple(Load(name, self.plan.pickled.get(name, b""), times) for name, times in by_payload.items()),
+            loads=tuple(self._load(name, cells, share_ns) for name, cells in by_payload.items()),
             slot=preset.slot,
             rotation=preset.rotation,
             prepare_ns=preset.prepare_ns,
             verify_ns=preset.verify_ns,
             allocations_ns=preset.allocations_ns,
             allocations_op_ns=preset.allocations_op_ns,
-            first=number == 0,
+            check=number < 0,
+            live_objects=self.plan.live_objects,
+        )
+
+    def _load(self, payload: str, keys: Sequence[Key], share_ns: int) -> Load:
+        return Load(
+            payload,
+            self.plan.pickled.get(payload, b""),
+            cells_ns={key.operation: min(share_ns, self.state.allowed_ns(key)) for key in keys},
+            most_kept={key.operation: self.state.most_kept(key) for key in keys},
         )
 
     def _note(self, codec: str, number: int, seen: Disturbance, wall_s: float) -> None:
@@ -206,6 +233,7 @@ class _Run:
                 dirty_share=dirty / batches if batches else None,
                 stalled_us=seen.stalled_us,
                 throttled_us=seen.throttled_us,
+                throttled_periods=seen.throttled_periods,
                 wall_s=wall_s,
             )
         )
@@ -231,4 +259,4 @@ def _save_samples(file: IO[bytes], state: State) -> None:
         for key, record in state.records.items():
             for number, sample in record.samples.items():
                 with archive.open("/".join((*key, f"{number + 1}.npy")), "w", force_zip64=True) as entry:
-                    np.save(entry, sample.latencies_ns)
+                    np.save(entry, sample.single.latencies_ns)

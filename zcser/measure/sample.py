@@ -5,14 +5,15 @@
    is its own batch, and the same calls serve both.
 3. At least one call is timed, however slow; a cell whose time did not suffice is flagged.
 4. The collector is on whenever a call is timed, and off while arguments are made.
+5. A last pass keeps its results instead of dropping them: what the collector costs a program that does so. How many it
+   may keep is bounded by their memory, and an operation of a whole batch has no such pass.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,14 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from zcser.measure.clock import now_ns
-from zcser.measure.collector import GcRecorder, freeze
+from zcser.measure.collector import GcRecorder, freeze, live_heap
 from zcser.measure.cost import process_cost, time_batches
 from zcser.measure.inputs import Inputs
-from zcser.measure.latency import record_latencies
-from zcser.measure.result import Collections
-from zcser.measure.stats import ProcessCost
+from zcser.measure.latency import Windows, record_empty, record_latencies
+from zcser.measure.noise import preemptions
+from zcser.measure.stats import ProcessCost, Timed
 
-__all__ = ["MAX_SAMPLES", "Sample", "Slot", "collecting", "take_sample"]
+__all__ = ["MAX_SAMPLES", "Sample", "Slot", "collecting", "empty_sample", "take_sample"]
 
 MAX_SAMPLES = 25_000
 """Latency samples of a cell in a process: bounds the memory of a run. More calls are not begun, so none is dropped."""
@@ -36,6 +37,9 @@ _PROBES = 32
 
 _PATIENCE = 4
 """How often its expected time a phase may take before no further call is begun."""
+
+_LEAST_PATIENCE_NS = 50_000_000
+"""Laying out the arguments of many short calls takes longer than the calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +50,23 @@ class Slot:
     batches: int
     batch_ns: int
     latency_ns: int
+    retained_ns: int = 0
 
     @property
     def total_ns(self) -> int:
         """All of it."""
-        return self.warm_ns + self.batches * self.batch_ns + self.latency_ns
+        return self.warm_ns + self.batches * self.batch_ns + self.latency_ns + self.retained_ns
 
     def within(self, total_ns: int) -> Slot:
         """The same in proportion, in `total_ns` where that is less."""
         share = min(1.0, total_ns / self.total_ns)
-        return Slot(int(self.warm_ns * share), self.batches, int(self.batch_ns * share), int(self.latency_ns * share))
+        return Slot(
+            int(self.warm_ns * share),
+            self.batches,
+            int(self.batch_ns * share),
+            int(self.latency_ns * share),
+            int(self.retained_ns * share),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +75,12 @@ class Sample:
 
     Attributes
     ----------
-    cost, collections
+    cost
         As in the result, of this process alone.
-    latencies_ns
-        Every single call, in order.
+    single
+        Every single call, its result dropped.
+    retained
+        Every call of the pass that kept its results; None where there was none.
     op_ns
         Estimate of one call, for planning.
     spent_ns
@@ -79,8 +92,8 @@ class Sample:
     """
 
     cost: ProcessCost
-    latencies_ns: npt.NDArray[np.integer]
-    collections: Collections
+    single: Timed
+    retained: Timed | None
     op_ns: int
     spent_ns: int
     values: int
@@ -98,7 +111,9 @@ def collecting() -> Iterator[None]:
         gc.disable()
 
 
-def take_sample(call: Callable[[Any], Any], inputs: Inputs, slot: Slot) -> Sample:
+def take_sample(
+    call: Callable[[Any], Any], inputs: Inputs, slot: Slot, *, most_kept: int = 0, live_objects: int = 0
+) -> Sample:
     """Time an operation.
 
     Parameters
@@ -109,12 +124,33 @@ def take_sample(call: Callable[[Any], Any], inputs: Inputs, slot: Slot) -> Sampl
         Its arguments.
     slot
         How long.
+    most_kept
+        Results that may live at a time.
+    live_objects
+        Objects that the collector has to scan besides the operation's own.
     """
     with collecting():
         op_ns, probed_ns = _estimate(call, inputs, slot)
     if op_ns >= slot.batch_ns:
-        return _long(call, inputs, slot, op_ns, probed_ns)
-    return _short(call, inputs, slot, op_ns, probed_ns)
+        return _long(call, inputs, slot, op_ns=op_ns, probed_ns=probed_ns, live_objects=live_objects)
+    return _short(call, inputs, slot, op_ns=op_ns, probed_ns=probed_ns, most_kept=most_kept, live_objects=live_objects)
+
+
+def empty_sample(slot: Slot) -> Sample:
+    """A sample of windows that hold no call: what reading the clock and recording cost."""
+    begin_ns = now_ns()
+    took_ns = record_empty(MAX_SAMPLES).took_ns.astype(np.int64)
+    means_ns = [float(part.mean()) for part in np.array_split(took_ns, slot.batches)]
+    return Sample(
+        cost=process_cost(means_ns, [False] * len(means_ns), len(took_ns)),
+        single=Timed(_compact(took_ns), (0, 0, 0), 0, 0, np.empty(0, np.uint32)),
+        retained=None,
+        op_ns=max(1, int(np.median(took_ns))),
+        spent_ns=now_ns() - begin_ns,
+        values=0,
+        capped=False,
+        all_dirty=False,
+    )
 
 
 def _estimate(call: Callable[[Any], Any], inputs: Inputs, slot: Slot) -> tuple[int, int]:
@@ -122,90 +158,100 @@ def _estimate(call: Callable[[Any], Any], inputs: Inputs, slot: Slot) -> tuple[i
 
     The first call pays for cold caches, so that there is a second wherever the slot has room for it.
     """
-    first = array("q", bytes(8))
-    record_latencies(call, inputs.arguments(1), first, now_ns())
-    first_ns = max(1, first[0])
+    first_ns = max(1, int(record_latencies(call, inputs.arguments(1), now_ns()).took_ns[0]))
     more = min(_PROBES, slot.total_ns // (4 * first_ns))
     if more == 0:
         return first_ns, first_ns
-    arguments = inputs.arguments(more)
-    probes = array("q", bytes(8 * len(arguments)))
-    done = record_latencies(call, arguments, probes, now_ns() + slot.warm_ns // 2)
-    made = sorted(probes[:done])
-    return max(1, min(first_ns, made[(done - 1) // 2])), first_ns + sum(made)
+    windows = record_latencies(call, inputs.arguments(more), now_ns() + slot.warm_ns // 2)
+    made = sorted(windows.took_ns.tolist())
+    return max(1, min(first_ns, made[(len(made) - 1) // 2])), first_ns + sum(made)
 
 
-def _long(call: Callable[[Any], Any], inputs: Inputs, slot: Slot, op_ns: int, probed_ns: int) -> Sample:
+def _long(
+    call: Callable[[Any], Any], inputs: Inputs, slot: Slot, *, op_ns: int, probed_ns: int, live_objects: int
+) -> Sample:
     count = max(1, (slot.total_ns - probed_ns) // op_ns)
     arguments = inputs.arguments(count)
+    deadline_ns = _PATIENCE * slot.total_ns
     freeze()
-    with collecting(), GcRecorder() as recorder:
-        means_ns, dirty = time_batches(
-            call, [(argument,) for argument in arguments], now_ns() + _PATIENCE * slot.total_ns
-        )
-    latencies_ns = np.array(means_ns).astype(np.int64)
-    return _sample(
-        means_ns,
-        dirty,
-        latencies_ns,
-        recorder,
-        calls=len(means_ns),
+    with live_heap(live_objects), collecting(), GcRecorder() as recorder:
+        windows, dirty = _each_a_batch(call, arguments, now_ns() + deadline_ns)
+    single = _timed(windows, recorder)
+    means_ns = single.latencies_ns.tolist()
+    return Sample(
+        cost=process_cost(means_ns, dirty, len(means_ns)),
+        single=single,
+        retained=None,
         op_ns=op_ns,
-        spent_ns=probed_ns + int(latencies_ns.sum()),
-        inputs=inputs,
+        spent_ns=probed_ns + sum(means_ns),
+        values=inputs.distinct,
         capped=len(means_ns) < slot.batches,
+        all_dirty=all(dirty),
     )
 
 
-def _short(call: Callable[[Any], Any], inputs: Inputs, slot: Slot, op_ns: int, probed_ns: int) -> Sample:
+def _each_a_batch(call: Callable[[Any], Any], arguments: Sequence[Any], deadline_ns: int) -> tuple[Windows, list[bool]]:
+    """Single calls, each with its own answer to whether the thread was preempted inside."""
+    windows, dirty = [], []
+    for argument in arguments:
+        before = preemptions()
+        windows.append(record_latencies(call, (argument,), deadline_ns))
+        dirty.append(preemptions() != before)
+        if now_ns() > deadline_ns:
+            break
+    return Windows(*map(np.concatenate, zip(*windows, strict=True))), dirty
+
+
+def _short(
+    call: Callable[[Any], Any],
+    inputs: Inputs,
+    slot: Slot,
+    *,
+    op_ns: int,
+    probed_ns: int,
+    most_kept: int,
+    live_objects: int,
+) -> Sample:
     per_batch = max(1, slot.batch_ns // op_ns)
-    singles = max(1, min(MAX_SAMPLES, slot.latency_ns // op_ns))
     warm = inputs.arguments(max(1, slot.warm_ns // (2 * op_ns)))
     batches = [inputs.arguments(per_batch) for _ in range(slot.batches)]
-    arguments = inputs.arguments(singles)
-    samples = array("q", bytes(8 * len(arguments)))
+    arguments = inputs.arguments(max(1, min(MAX_SAMPLES, slot.latency_ns // op_ns)))
+    kept = min(MAX_SAMPLES, slot.retained_ns // op_ns, most_kept)
+    retained = inputs.arguments(kept) if kept > 0 else []
     freeze()
-    begin_ns = now_ns()
-    with collecting():
+    with live_heap(live_objects), collecting():
+        begin_ns = now_ns()
         for argument in warm:
             call(argument)
-        means_ns, dirty = time_batches(call, batches, now_ns() + _PATIENCE * slot.batches * slot.batch_ns)
-        with GcRecorder() as recorder:
-            done = record_latencies(call, arguments, samples, now_ns() + _PATIENCE * slot.latency_ns)
-    return _sample(
-        means_ns,
-        dirty,
-        np.frombuffer(samples, np.int64)[:done],
-        recorder,
-        calls=sum(len(batch) for batch in batches[: len(means_ns)]),
-        op_ns=op_ns,
-        spent_ns=probed_ns + now_ns() - begin_ns,
-        inputs=inputs,
-        capped=len(means_ns) < slot.batches or done < len(arguments),
-    )
-
-
-def _sample(
-    means_ns: list[float],
-    dirty: list[bool],
-    latencies_ns: npt.NDArray[np.int64],
-    recorder: GcRecorder,
-    *,
-    calls: int,
-    op_ns: int,
-    spent_ns: int,
-    inputs: Inputs,
-    capped: bool,
-) -> Sample:
+        means_ns, dirty = time_batches(call, batches, _PATIENCE * slot.batches * slot.batch_ns)
+        single = _single(call, arguments, _PATIENCE * slot.latency_ns, keep=False)
+        kept_calls = _single(call, retained, _PATIENCE * slot.retained_ns, keep=True) if retained else None
+        spent_ns = probed_ns + now_ns() - begin_ns
     return Sample(
-        cost=process_cost(means_ns, dirty, calls),
-        latencies_ns=_compact(latencies_ns),
-        collections=Collections(recorder.counts, recorder.pause_ns, recorder.pause_max_ns, len(latencies_ns)),
+        cost=process_cost(means_ns, dirty, sum(len(batch) for batch in batches[: len(means_ns)])),
+        single=single,
+        retained=kept_calls,
         op_ns=op_ns,
         spent_ns=spent_ns,
         values=inputs.distinct,
-        capped=capped,
+        capped=len(means_ns) < slot.batches or len(single.latencies_ns) < len(arguments),
         all_dirty=all(dirty),
+    )
+
+
+def _single(call: Callable[[Any], Any], arguments: Sequence[Any], patience_ns: int, *, keep: bool) -> Timed:
+    with GcRecorder() as recorder:
+        windows = record_latencies(call, arguments, now_ns() + max(patience_ns, _LEAST_PATIENCE_NS), keep=keep)
+    return _timed(windows, recorder)
+
+
+def _timed(windows: Windows, recorder: GcRecorder) -> Timed:
+    return Timed(
+        _compact(windows.took_ns.astype(np.int64)),
+        recorder.counts,
+        recorder.pause_ns,
+        recorder.pause_max_ns,
+        recorder.struck(windows),
     )
 
 

@@ -10,13 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from zcser.measure.job import Began, Counted, Ended, Measured, Message
+from zcser.measure.job import Began, Checked, Ended, Measured, Message
 from zcser.measure.plan import Key, Plan
 from zcser.measure.process import WorkerLostError
-from zcser.measure.result import Allocations, Size, Status
+from zcser.measure.result import Allocations, Copies, Size, Status
 from zcser.measure.sample import Sample
 
-__all__ = ["Record", "State"]
+__all__ = ["KEPT_BYTES", "LARGE_BYTES", "Record", "State"]
+
+LARGE_BYTES = 1_000_000
+"""Messages from here on are timed in both states of malloc, where the preset says so."""
+
+KEPT_BYTES = 256 << 20
+"""Bound on the results that a cell keeps at a time."""
 
 
 @dataclass(slots=True)
@@ -25,10 +31,14 @@ class Record:
 
     Attributes
     ----------
-    samples
-        By round.
-    allocations, size, encoded_by
+    samples, fresh
+        By round; as usual, and where malloc maps each large block anew.
+    checked
+        Whether its result was found right.
+    allocations, copies, size, encoded_by
         As in the result.
+    wire_bytes
+        Of the payload's first value, encoded; 0 until it is checked.
     spent_ns
         Time spent in its calls, over all processes.
     problem
@@ -36,7 +46,11 @@ class Record:
     """
 
     samples: dict[int, Sample] = field(default_factory=dict)
+    fresh: dict[int, Sample] = field(default_factory=dict)
+    wire_bytes: int = 0
+    checked: bool = False
     allocations: Allocations | None = None
+    copies: Copies | None = None
     size: Size | None = None
     encoded_by: str | None = None
     spent_ns: int = 0
@@ -67,6 +81,14 @@ class State:
         """What is left of a cell's bound."""
         return max(1, self._cap_ns - self.records[key].spent_ns)
 
+    def most_kept(self, key: Key) -> int:
+        """How many results of a cell may live at a time, by what one of them allocates; 0 where that is not known."""
+        found = self.records[key].allocations
+        if found is None:
+            return 0
+        sizes = (found.python_bytes, found.native_bytes, found.peak_bytes)
+        return KEPT_BYTES // max(1, int(sum(size for size in sizes if size is not None)))
+
     def due(self, codec: str | None = None) -> list[Key]:
         """The cells that are still worth a process; all of them in the first round."""
         return [
@@ -77,18 +99,23 @@ class State:
             and (not record.samples or record.spent_ns + self.floor_ns(key) <= self._cap_ns)
         ]
 
-    def take(self, message: Message, codec: str, number: int) -> None:
+    def large(self, codec: str) -> list[Key]:
+        """The due cells of a codec whose messages are so large that the state of malloc matters."""
+        return [key for key in self.due(codec) if self.records[key].wire_bytes >= LARGE_BYTES]
+
+    def take(self, message: Message, codec: str, number: int, *, fresh: bool = False) -> None:
         """Enter what a worker of a codec said in round `number`."""
         match message:
-            case Measured(payload, operation, sample, encoded_by, size):
+            case Measured(payload, operation, sample):
                 record = self.records[Key(payload, codec, operation)]
-                record.samples[number] = sample
-                record.encoded_by = encoded_by
-                record.size = size or record.size
+                (record.fresh if fresh else record.samples)[number] = sample
                 record.spent_ns += sample.spent_ns
                 self.spent_ns += sample.spent_ns
-            case Counted(payload, operation, allocations, spent_ns):
-                self.records[Key(payload, codec, operation)].allocations = allocations
+            case Checked(payload, operation, encoded_by, size, allocations, copies, wire_bytes, spent_ns):
+                record = self.records[Key(payload, codec, operation)]
+                record.checked, record.wire_bytes = True, wire_bytes
+                record.encoded_by, record.size = encoded_by, size
+                record.allocations, record.copies = allocations, copies
                 self.spent_ns += spent_ns
             case Ended(payload, operation, status, reason):
                 self._end([key for key in self.records if _concerns(key, codec, payload, operation)], status, reason)
@@ -101,7 +128,6 @@ class State:
             operation = None if lost.hung else at.operation
             guilty = [key for key in left if _concerns(key, codec, at.payload, operation)]
         self._end(guilty, "failed", str(lost))
-        # Where the worker was counting allocations, none of the cells that are left is guilty.
         return [key for key in left if key not in guilty]
 
     def _end(self, keys: Sequence[Key], status: Status, reason: str) -> None:

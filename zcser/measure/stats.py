@@ -11,28 +11,32 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from zcser.measure.figures import Collections, Cost, Latency, Retained
 from zcser.measure.histogram import histogram
-from zcser.measure.result import Cost, Latency
 
 __all__ = [
     "MIN_ABOVE",
     "SURE_ABOVE",
     "ProcessCost",
+    "Timed",
+    "collections_of",
     "compare",
     "cost_difference",
     "cost_of",
     "latency_of",
     "percentile",
+    "retained_of",
 ]
 
 MIN_ABOVE = 10
 SURE_ABOVE = 100
+SLOWEST = 40
 MIN_RATIO = 1.03
 UNSTABLE = 0.25
 """Processes that lie further apart than this share of their median are flagged."""
@@ -50,6 +54,27 @@ class ProcessCost:
     batches: int
     dirty_batches: int
     operations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Single calls of one process, and the collections meanwhile.
+
+    Attributes
+    ----------
+    latencies_ns
+        Every call, in order.
+    collections, pause_ns, pause_max_ns
+        As in `Collections`.
+    struck
+        Places of the calls that a pause began in; None where that is not known.
+    """
+
+    latencies_ns: npt.NDArray[np.integer]
+    collections: tuple[int, int, int]
+    pause_ns: int
+    pause_max_ns: int
+    struck: npt.NDArray[np.integer] | None
 
 
 def percentile(ordered: npt.NDArray[np.integer], permille: int) -> float | None:
@@ -80,6 +105,48 @@ def latency_of(samples_ns: npt.NDArray[np.integer]) -> Latency:
         uncertain=tuple(name.removesuffix("_ns") for name in unsure if shown[name] is not None),
         histogram=histogram(ordered),
     )
+
+
+def collections_of(processes: Sequence[Timed]) -> Collections:
+    """Collections of all processes together; at least one."""
+    young, middle, old = (sum(counts) for counts in zip(*(one.collections for one in processes), strict=True))
+    pause_ns = sum(one.pause_ns for one in processes)
+    found = Collections(
+        (young, middle, old),
+        pause_ns=pause_ns,
+        pause_max_ns=max(one.pause_max_ns for one in processes),
+        operations=sum(len(one.latencies_ns) for one in processes),
+    )
+    marks = [_marks(one) for one in processes]
+    if any(mark is None for mark in marks):
+        return found
+    struck = np.concatenate([mark for mark in marks if mark is not None])
+    latencies_ns = np.concatenate([one.latencies_ns for one in processes])
+    free = np.sort(latencies_ns[~struck])
+    slowest = np.argsort(latencies_ns)[-SLOWEST:]
+    return replace(
+        found,
+        struck=int(struck.sum()),
+        time_share=min(1.0, pause_ns / max(1, int(latencies_ns.sum(dtype=np.int64)))),
+        slowest_struck=int(struck[slowest].sum()) if len(struck) >= 10 * SLOWEST else None,
+        free_p99_ns=percentile(free, 990),
+        free_p999_ns=percentile(free, 999),
+    )
+
+
+def _marks(process: Timed) -> npt.NDArray[np.bool_] | None:
+    if process.struck is None:
+        return None
+    marks = np.zeros(len(process.latencies_ns), np.bool_)
+    marks[process.struck] = True
+    return marks
+
+
+def retained_of(processes: Sequence[Timed]) -> Retained | None:
+    """Latency and collections with results kept; None where no process took them."""
+    if not processes:
+        return None
+    return Retained(latency_of(np.concatenate([one.latencies_ns for one in processes])), collections_of(processes))
 
 
 def cost_of(processes: Sequence[ProcessCost]) -> Cost:

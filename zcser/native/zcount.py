@@ -92,14 +92,14 @@ class Library:
         Call it some 64 times before counting: free lists and caches fill in the first calls. The hooks are in place for
         the time of this call only.
         """
-        out, arguments = _Counts(), _arguments(values)
+        out, addresses = _Counts(), _addresses(values)
         self._c.zc_install(self._get, self._set)
         try:
             self._c.zc_count(
                 self._call,
                 self._decref,
                 ctypes.py_object(call),
-                arguments,
+                _pointer(addresses),
                 ctypes.c_long(len(values)),
                 ctypes.byref(out),
             )
@@ -120,12 +120,13 @@ class Library:
 
     def time_batch(self, call: Callable[[Any], Any], values: Sequence[Any]) -> int:
         """Nanoseconds (CLOCK_MONOTONIC) of one call per value, the dropping of results included."""
+        addresses = _addresses(values)
         taken: int = self._c.zc_batch(
             self._call,
             self._decref,
             self._check,
             ctypes.py_object(call),
-            _arguments(values),
+            _pointer(addresses),
             ctypes.c_long(len(values)),
         )
         return taken
@@ -159,11 +160,12 @@ class Library:
         (int, list)
             Calls made, and the results where kept.
         """
+        addresses = _addresses(values)
         kept = (ctypes.c_void_p * len(values))() if keep else None
         done: int = self._c.zc_time(
-            self._call, self._decref, self._check, ctypes.py_object(call), _arguments(values),
-            ctypes.c_long(len(values)), ctypes.c_void_p(begin_ns.buffer_info()[0]),
-            ctypes.c_void_p(took_ns.buffer_info()[0]), kept, ctypes.c_uint64(deadline_ns),
+            self._call, self._decref, self._check, ctypes.py_object(call), _pointer(addresses),
+            ctypes.c_long(len(values)), _pointer(begin_ns),
+            _pointer(took_ns), kept, ctypes.c_uint64(deadline_ns),
         )  # fmt: skip
         return done, _owned(kept, done) if kept is not None else []
 
@@ -171,13 +173,18 @@ class Library:
         """Fill the arrays with windows that hold no call: what the clock and the recording cost."""
         self._c.zc_time_empty(
             ctypes.c_long(len(took_ns)),
-            ctypes.c_void_p(begin_ns.buffer_info()[0]),
-            ctypes.c_void_p(took_ns.buffer_info()[0]),
+            _pointer(begin_ns),
+            _pointer(took_ns),
         )
 
 
-def _arguments(values: Sequence[Any]) -> Any:
-    return (ctypes.py_object * len(values))(*values)
+def _addresses(values: Sequence[Any]) -> array[int]:
+    """The addresses of the objects, which are what ``id`` gives; a ctypes array of them takes five times as long."""
+    return array("Q", map(id, values))
+
+
+def _pointer(items: array[int]) -> ctypes.c_void_p:
+    return ctypes.c_void_p(items.buffer_info()[0])
 
 
 def _owned(kept: Any, count: int) -> list[Any]:

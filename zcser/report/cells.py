@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from zcser.measure.result import Cell, Result
+from zcser.measure.result import Allocations, Cell, Latency, Result
 from zcser.report.model import ABSENT, NOT_TAKEN, Entry, one_line
 from zcser.report.ranking import Ranking, rank_costs, rank_sizes
 from zcser.report.units import bytes_text, duration_text, number_text, ratio_text
@@ -32,6 +32,9 @@ SILENT = ("derived", "same-as:")
 """Beginnings of flags that a column's own legend explains: what is computed, and where two operations are one."""
 
 OTHER_MARK = "*"
+
+SURE_P999 = 100_000
+"""Samples from which on 100 lie above their p99.9."""
 
 
 def flag_mark(flag: str) -> str:
@@ -113,6 +116,12 @@ class Grid:
         standing = self.ranking(operation).standing(codec)
         return _ranked(duration_text(cell.cost.p10_ns), standing, self.marks(cell))
 
+    def fresh_entry(self, codec: str, operation: str) -> Entry:
+        """Cost where malloc maps each large block anew."""
+        missing = self._missing(codec, operation)
+        cost = None if missing is not None else self.cells[codec, operation].fresh_cost
+        return missing or NOT_TAKEN if cost is None else Entry(duration_text(cost.p10_ns))
+
     def size_entry(self, codec: str) -> Entry:
         """Median wire size, with its standing."""
         missing = self._missing(codec, "encode")
@@ -127,10 +136,29 @@ class Grid:
         latency = None if missing is not None else self.cells[codec, operation].latency
         if latency is None:
             return missing or NOT_TAKEN
-        value: float | None = getattr(latency, f"{name}_ns")
-        if value is None:
-            return NOT_TAKEN
-        return Entry(f"{'~' if name in latency.uncertain else ''}{duration_text(value)}")
+        return _quantile(latency, name)
+
+    def free_entry(self, codec: str, operation: str) -> Entry:
+        """p99.9 of the calls that no pause of the collector began in."""
+        missing = self._missing(codec, operation)
+        gc = None if missing is not None else self.cells[codec, operation].gc
+        if gc is None or gc.free_p999_ns is None or gc.struck is None:
+            return missing or NOT_TAKEN
+        return Entry(f"{'~' if gc.operations - gc.struck < SURE_P999 else ''}{duration_text(gc.free_p999_ns)}")
+
+    def retained_entry(self, codec: str, operation: str, name: str) -> Entry:
+        """A latency, as `quantile_entry`, of the pass that kept its results."""
+        missing = self._missing(codec, operation)
+        retained = None if missing is not None else self.cells[codec, operation].retained
+        return missing or NOT_TAKEN if retained is None else _quantile(retained.latency, name)
+
+    def retained_share_entry(self, codec: str, operation: str) -> Entry:
+        """Share of the time that the collector took in the pass that kept its results."""
+        missing = self._missing(codec, operation)
+        retained = None if missing is not None else self.cells[codec, operation].retained
+        if retained is None or retained.gc.time_share is None:
+            return missing or NOT_TAKEN
+        return Entry(f"{100 * retained.gc.time_share:.0f}%")
 
     def collections_entry(self, codec: str, operation: str) -> Entry:
         """Garbage collections per 1000 operations, all generations."""
@@ -140,13 +168,30 @@ class Grid:
             return missing or NOT_TAKEN
         return Entry(number_text(1000 * sum(gc.collections) / gc.operations))
 
+    def allocations_entry(self, codec: str, operation: str) -> Entry:
+        """Allocations per operation, ``"4"`` or ``"4+3"`` with native ones; ``≥`` where some are out of sight."""
+        missing = self._missing(codec, operation)
+        found = None if missing is not None else self.cells[codec, operation].allocations
+        if found is None or found.python_allocations is None:
+            return missing or NOT_TAKEN
+        native = f"+{number_text(found.native_allocations)}" if found.native_allocations else ""
+        return Entry(f"{_bound(found)}{number_text(found.python_allocations)}{native}")
+
+    def allocated_entry(self, codec: str, operation: str) -> Entry:
+        """Bytes asked for per operation, Python's and native; ``≥`` as in `allocations_entry`."""
+        missing = self._missing(codec, operation)
+        found = None if missing is not None else self.cells[codec, operation].allocations
+        if found is None or found.python_bytes is None:
+            return missing or NOT_TAKEN
+        return Entry(f"{_bound(found)}{bytes_text(found.python_bytes + (found.native_bytes or 0))}")
+
     def peak_entry(self, codec: str, operation: str) -> Entry:
-        """Transient bytes per operation; ``≥`` where the library allocates out of the counter's sight."""
+        """Transient bytes per operation, by the fallback method; ``≥`` where the library allocates out of the counter's sight."""
         missing = self._missing(codec, operation)
         allocations = None if missing is not None else self.cells[codec, operation].allocations
         if allocations is None or allocations.peak_bytes is None:
             return missing or NOT_TAKEN
-        return Entry(f"{'≥' if allocations.blind else ''}{bytes_text(allocations.peak_bytes)}")
+        return Entry(f"{_bound(allocations)}{bytes_text(allocations.peak_bytes)}")
 
     def blocks_entry(self, codec: str, operation: str) -> Entry:
         """Live blocks of a kept result."""
@@ -154,7 +199,18 @@ class Grid:
         allocations = None if missing is not None else self.cells[codec, operation].allocations
         if allocations is None or allocations.result_blocks is None:
             return missing or NOT_TAKEN
-        return Entry(f"{'≥' if allocations.blind else ''}{number_text(allocations.result_blocks)}")
+        return Entry(f"{_bound(allocations)}{number_text(allocations.result_blocks)}")
+
+
+def _quantile(latency: Latency, name: str) -> Entry:
+    value: float | None = getattr(latency, f"{name}_ns")
+    if value is None:
+        return NOT_TAKEN
+    return Entry(f"{'~' if name in latency.uncertain else ''}{duration_text(value)}")
+
+
+def _bound(allocations: Allocations) -> str:
+    return "≥" if allocations.blind else ""
 
 
 class _Rankings(dict[str, Ranking]):

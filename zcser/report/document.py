@@ -5,6 +5,7 @@ from __future__ import annotations
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.result import PayloadRecord, Result
 from zcser.report.cells import Grid, flag_text, grid_of, reasons
+from zcser.report.distribution import distribution_table
 from zcser.report.legend import legend_of
 from zcser.report.model import Document, Section, Table, one_line
 from zcser.report.sentence import verdict
@@ -16,7 +17,7 @@ NOTES_SHOWN = 3
 NOTEWORTHY = ("normalised", "repeated keys")
 
 
-def document_of(result: Result, *, ledger: bool = True, latency: bool = True) -> Document:
+def document_of(result: Result, *, ledger: bool = True, latency: bool = True, distribution: bool = False) -> Document:
     """The report of a result.
 
     Parameters
@@ -25,6 +26,8 @@ def document_of(result: Result, *, ledger: bool = True, latency: bool = True) ->
         A whole run or an interrupted one.
     ledger, latency
         Whether each payload's section has these tables; the main table is always there.
+    distribution
+        Whether the latencies are also drawn, as lines of characters: for screens, whose characters have one width.
     """
     fused = frozenset(codec.name for codec in result.codecs if codec.fused)
     records = {record.name: record for record in result.payloads}
@@ -38,6 +41,7 @@ def document_of(result: Result, *, ledger: bool = True, latency: bool = True) ->
             # Whoever measured nothing else wants to see it.
             ledger_table(grid, fused) if ledger or main is None else None,
             latency_table(grid) if latency else None,
+            distribution_table(grid) if distribution else None,
         ]
         sections.append(_section(grid, records.get(name), tuple(table for table in tables if table is not None)))
     shown = [table for section in sections for table in section.tables]

@@ -41,6 +41,20 @@ def _beside(result: Result) -> dict[str, Line]:
         "p99 enc": ("p99 enc, p99 dec", method.latency),
         "enc p50": ("p50 to max", method.latency),
         "GC/1k dec": ("GC/1k dec", "garbage collections per 1000 decodes, all generations"),
+        "enc p99.9 no GC": ("p99.9 no GC", "of the calls that no pause of the collector began in"),
+        "enc kept GC": (
+            "kept",
+            "a pass in which every result is kept until the last call; kept GC: share of its time that the collector took",
+        ),
+        "allocs dec": (
+            "allocs enc, allocs dec",
+            f"allocations of a call: through Python's allocators + through malloc; {method.allocations}",
+        ),
+        "alloc bytes dec": ("alloc bytes enc, alloc bytes dec", "bytes that these allocations ask for, all together"),
+        "decode fresh malloc": (
+            "fresh malloc",
+            "the cost where malloc maps each block of 128 KiB and more anew, in processes of their own",
+        ),
         "peak dec": ("peak enc, peak dec", f"memory at its highest during a call; {method.allocations}"),
         "blocks": ("blocks", "small-object blocks that a kept decoded result holds"),
     }
@@ -80,21 +94,25 @@ def _flags(flags: Iterable[str]) -> Iterator[Line]:
 def machine_lines(result: Result) -> Iterator[Line]:
     """The run, the machine, the software and the noise."""
     env, settings = result.environment, result.settings
+    heap = f", {settings.live_objects:,} live objects for the collector to scan" if settings.live_objects else ""
     yield (
         "run",
         (
             f"{one_line(result.tool.name)} {one_line(result.tool.version)}, {one_line(result.created)}, {result.preset}: "
             f"{settings.rounds} fresh processes a codec, {number_text(result.measuring_s)} s measuring, "
-            f"{number_text(result.wall_s)} s in all"
+            f"{number_text(result.wall_s)} s in all{heap}"
         ),
     )
     quota = "" if env.quota_cores is None else f" (quota {number_text(env.quota_cores)})"
+    pin = "" if env.pin is None else f", pinned to CPU {env.pin.get('cpus', '?')}"
+    if env.pin is not None and "numa_node" in env.pin:
+        pin += f" of NUMA node {env.pin['numa_node']}, memory {env.pin.get('memory', 'unknown')}"
     memory = "" if env.memory_bytes is None else f", {bytes_text(env.memory_bytes)}"
     governor = "" if env.governor is None else f", governor {env.governor}"
     yield (
         "machine",
         one_line(
-            f"{env.cpu}, {env.cores} core{'s' * (env.cores != 1)}{quota}{memory}{governor}; {env.kernel}, {env.libc}; "
+            f"{env.cpu}, {env.cores} core{'s' * (env.cores != 1)}{quota}{memory}{governor}{pin}; {env.kernel}, {env.libc}; "
             f"clock {env.clock}, steps of {env.clock_lattice_ns} ns"
         ),
     )
@@ -110,10 +128,13 @@ def _noise(result: Result) -> str:
     shares = [process.dirty_share for process in noise if process.dirty_share is not None]
     stalled = [process.stalled_us for process in noise if process.stalled_us is not None]
     throttled = [process.throttled_us for process in noise if process.throttled_us is not None]
+    periods = [process.throttled_periods for process in noise if process.throttled_periods is not None]
     facts = [
         f"{len(noise)} process{'es' * (len(noise) != 1)}, preempted {sum(process.involuntary_switches for process in noise):,} times",
         f"{100 * sum(shares) / len(shares):.1f}% of batches left out of the cost for it" if shares else "",
         f"tasks of this machine waited for a CPU {number_text(sum(stalled) / 1e6)} s" if stalled else "",
-        f"throttled {number_text(sum(throttled) / 1e6)} s" if any(throttled) else "",
+        f"throttled {number_text(sum(throttled) / 1e6)} s in {sum(periods)} periods of the quota"
+        if any(throttled)
+        else "",
     ]
     return "; ".join(fact for fact in facts if fact)

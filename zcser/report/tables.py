@@ -55,6 +55,7 @@ TITLES = {**COST_COLUMNS, **VARIANT_COLUMNS, **{part: part for part in PART_COLU
 
 QUANTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9", "max": "max"}
 BASELINE_ROWS = {
+    "clock": "clock alone",
     "empty": "empty operation",
     "struct": "struct, 14 fields",
     "memcpy-1k": "memcpy 1 KiB",
@@ -97,11 +98,19 @@ def main_table(grid: Grid) -> Table | None:
         (Column("p99 enc", "beside"), lambda codec: grid.quantile_entry(codec, "encode", "p99")),
         (Column("p99 dec", "beside"), lambda codec: grid.quantile_entry(codec, "decode", "p99")),
         (Column("GC/1k dec", "beside"), lambda codec: grid.collections_entry(codec, "decode")),
+        (Column("allocs enc", "beside"), lambda codec: grid.allocations_entry(codec, "encode")),
+        (Column("allocs dec", "beside"), lambda codec: grid.allocations_entry(codec, "decode")),
+        (Column("alloc bytes enc", "beside"), lambda codec: grid.allocated_entry(codec, "encode")),
+        (Column("alloc bytes dec", "beside"), lambda codec: grid.allocated_entry(codec, "decode")),
         (Column("peak enc", "beside"), lambda codec: grid.peak_entry(codec, "encode")),
         (Column("peak dec", "beside"), lambda codec: grid.peak_entry(codec, "decode")),
         (Column("blocks", "beside"), lambda codec: grid.blocks_entry(codec, "decode")),
     ]
     columns += [(Column(title, "variants"), _cost_maker(grid, name)) for name, title in VARIANT_COLUMNS.items()]
+    columns += [
+        (Column("encode fresh malloc", "fresh"), lambda codec: grid.fresh_entry(codec, "encode")),
+        (Column("decode fresh malloc", "fresh"), lambda codec: grid.fresh_entry(codec, "decode")),
+    ]
     return _table("", grid, columns)
 
 
@@ -125,18 +134,33 @@ def ledger_table(grid: Grid, fused: frozenset[str]) -> Table | None:
 
 
 def latency_table(grid: Grid) -> Table | None:
-    """p50 to max of encode and decode, every sample."""
+    """p50 to max of encode and decode, every sample; and what the collector has to do with them, where it was taken."""
 
     def maker(operation: str, name: str) -> Maker:
         return lambda codec: grid.quantile_entry(codec, operation, name)
 
-    columns = [
-        (Column(f"{short} {title}", operation), maker(operation, name))
-        for operation, short in (("encode", "enc"), ("decode", "dec"))
-        if any(cell.latency is not None for cell in grid.column(operation))
-        for name, title in QUANTILES.items()
-    ]
+    columns: list[tuple[Column, Maker]] = []
+    for operation, short in (("encode", "enc"), ("decode", "dec")):
+        cells = grid.column(operation)
+        if any(cell.latency is not None for cell in cells):
+            columns += [(Column(f"{short} {QUANTILES[name]}", operation), maker(operation, name)) for name in QUANTILES]
+        if any(cell.gc is not None and cell.gc.struck is not None for cell in cells):
+            columns.append((Column(f"{short} p99.9 no GC", operation), _free_maker(grid, operation)))
+        if any(cell.retained is not None for cell in cells):
+            columns += _retained_columns(grid, operation, short)
     return _table("Latency: every sample, the collector running", grid, columns, drop=False)
+
+
+def _free_maker(grid: Grid, operation: str) -> Maker:
+    return lambda codec: grid.free_entry(codec, operation)
+
+
+def _retained_columns(grid: Grid, operation: str, short: str) -> list[tuple[Column, Maker]]:
+    return [
+        (Column(f"{short} kept p99", operation), lambda codec: grid.retained_entry(codec, operation, "p99")),
+        (Column(f"{short} kept p99.9", operation), lambda codec: grid.retained_entry(codec, operation, "p999")),
+        (Column(f"{short} kept GC", operation), lambda codec: grid.retained_share_entry(codec, operation)),
+    ]
 
 
 def baseline_table(result: Result) -> Table | None:

@@ -1,0 +1,183 @@
+"""The figures of one cell of the result file; see `zcser.measure.result`.
+
+1. Every time is in nanoseconds, every size in bytes, and both are per operation unless their name says otherwise.
+2. A figure that was not taken is None, never 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Allocations", "Collections", "Copies", "Cost", "Latency", "Retained", "Size"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one operation costs when nothing disturbs it.
+
+    Attributes
+    ----------
+    process_p10_ns
+        Per process: the tenth percentile of the mean time per operation of its clean batches.
+    p10_ns, low_ns, high_ns
+        Median, smallest and largest of these.
+    batches, dirty_batches
+        All batches, and those left out because the thread was preempted inside.
+    operations
+        Calls inside all batches; 0 where the cost was derived from other cells.
+    """
+
+    process_p10_ns: tuple[float, ...]
+    p10_ns: float
+    low_ns: float
+    high_ns: float
+    batches: int
+    dirty_batches: int
+    operations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """What single operations took, all samples of all processes.
+
+    Attributes
+    ----------
+    n
+        Samples.
+    p50_ns, p90_ns, p99_ns, p999_ns
+        Percentiles; None where fewer than 10 samples lie above.
+    max_ns
+        The slowest.
+    uncertain
+        Names of the percentiles with fewer than 100 samples above them.
+    histogram
+        (smallest whole nanosecond of the bucket, samples) of each bucket that is not empty, ascending.
+    """
+
+    n: int
+    p50_ns: float | None
+    p90_ns: float | None
+    p99_ns: float | None
+    p999_ns: float | None
+    max_ns: float
+    uncertain: tuple[str, ...]
+    histogram: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Collections:
+    """Garbage collections while latency samples were taken, and the calls that they struck.
+
+    Attributes
+    ----------
+    collections
+        Per generation, youngest first.
+    pause_ns, pause_max_ns
+        All pauses together, and the longest.
+    operations
+        Calls that were timed meanwhile.
+    struck
+        Those of them that a pause began in. This and all that follows is None where it was not taken, or where a process
+        had more pauses than it could record.
+    time_share
+        Pauses ÷ time of all calls, 0 to 1.
+    slowest_struck
+        How many of the 40 slowest calls were struck; None also for fewer than 400 calls.
+    free_p99_ns, free_p999_ns
+        Percentiles of the calls that no pause began in, by the rule of `Latency`.
+    """
+
+    collections: tuple[int, int, int]
+    pause_ns: int
+    pause_max_ns: int
+    operations: int
+    struck: int | None = None
+    time_share: float | None = None
+    slowest_struck: int | None = None
+    free_p99_ns: float | None = None
+    free_p999_ns: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """The operation with all of its results kept until the last call: what the collector costs a program that keeps them.
+
+    Attributes
+    ----------
+    latency, gc
+        As those of the cell, where each result is dropped at once.
+    """
+
+    latency: Latency
+    gc: Collections
+
+
+@dataclass(frozen=True, slots=True)
+class Allocations:
+    """Memory that one operation asks for: means over the counted calls, the result of each dropped before the next.
+
+    Attributes
+    ----------
+    method
+        How it was counted, one of `zcser.measure.allocations.METHODS`; different methods are not comparable.
+    calls, values
+        Calls that were counted, and the distinct values among their arguments.
+    python_allocations, python_bytes
+        Outermost allocations through Python's allocators, and the bytes asked for.
+    native_allocations, native_bytes
+        Outermost calls of malloc and its family besides those.
+    frees, reallocations
+        Blocks given back, and blocks that grew or shrank; Python's, and native ones where those are counted.
+    native_peak_bytes
+        Most bytes of malloc that lived at once above the start, Python's own included; usable sizes, so that it is the one
+        figure here that differs from process to process.
+    peak_bytes, result_blocks
+        Fallback method alone: Python memory at its highest during a call above what was there before, and small-object
+        blocks that a kept result holds; medians.
+    blind
+        What the library is known to do out of this method's sight, so that the figures are lower bounds; None: nothing.
+    """
+
+    method: str
+    calls: int | None = None
+    values: int | None = None
+    python_allocations: float | None = None
+    python_bytes: float | None = None
+    native_allocations: float | None = None
+    native_bytes: float | None = None
+    frees: float | None = None
+    reallocations: float | None = None
+    native_peak_bytes: int | None = None
+    peak_bytes: int | None = None
+    result_blocks: int | None = None
+    blind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """What happens to the payload's bytes in an operation that reads or writes them.
+
+    Attributes
+    ----------
+    aliases
+        Whether arrays and bytes of the result lie in the memory that went in, proved by address and, for reading, by
+        mutation (`zcser.measure.copies`); None where there are none.
+    allocated_per_wire_byte
+        Bytes allocated ÷ bytes of the encoded message.
+    retained_bytes
+        What the result keeps alive: of a view the message and what the library holds of its own; None for a copy.
+    """
+
+    aliases: Literal["alias", "copy"] | None
+    allocated_per_wire_byte: float | None
+    retained_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Encoded bytes over the values of the cell: median, smallest, largest."""
+
+    wire_bytes: int
+    min: int
+    max: int
