@@ -21,6 +21,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "words.json").write_text("not json")
     (tmp_path / "foreign.json").write_text('{"benchmarks": []}')
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")  # one piece of table, whatever the runner says of its width
     return tmp_path
 
 
