@@ -12,6 +12,7 @@ import pytest
 from tests.report.results import realistic
 from zcser import payloads, registry
 from zcser.cli import main
+from zcser.measure.result import Copies, load_result
 
 
 @pytest.fixture
@@ -47,7 +48,9 @@ def test_codec_without_its_library_is_listed_with_its_pip_command(capsys, monkey
 def test_env_tells_machine_versions_and_noise(capsys):
     assert main(["env"]) == 0
     out = capsys.readouterr().out
-    assert all(word in out for word in ("cpu", "python version", "libraries numpy", "preempted"))
+    assert all(
+        word in out for word in ("cpu", "python version", "python free_threaded", "libraries numpy", "preempted")
+    )
 
 
 def test_schema_of_a_file_and_of_a_class(tmp_path, capsys):
@@ -88,6 +91,18 @@ def test_report_shows_ledger_and_latency_on_request(saved, capsys):
     assert "enc p99.9" in out
 
 
+def test_report_shows_memory_on_request_and_writes_it(saved, tmp_path, capsys):
+    made = load_result(saved)
+    cells = tuple(dataclasses.replace(one, copies=Copies("copy", 1.5, None)) for one in made.cells if one.cost)
+    dataclasses.replace(made, cells=cells).save(saved)
+    main(["report", str(saved), "--export-markdown", str(tmp_path / "plain.md")])
+    assert "Memory:" not in capsys.readouterr().out
+    assert "Memory:" not in (tmp_path / "plain.md").read_text()
+    main(["report", str(saved), "--memory", "--export-markdown", str(tmp_path / "memory.md")])
+    assert "Memory:" in capsys.readouterr().out
+    assert "**Memory:" in (tmp_path / "memory.md").read_text()
+
+
 def test_report_writes_every_format(saved, tmp_path, capsys):
     folder = tmp_path / "new" / "out"
     extra = tmp_path / "extra.md"
@@ -108,6 +123,23 @@ def test_export_to_a_device_writes_to_it_and_does_not_replace_it(saved):
     with os.fdopen(read_end, "rb") as pipe:
         assert json.loads(pipe.read()) == json.loads(saved.read_text())
     assert done.wait() == 0
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="a name of POSIX systems")
+def test_export_to_standard_output_comes_before_the_report_in_a_file_too(saved, tmp_path):
+    with (tmp_path / "out").open("w") as out:
+        command = [sys.executable, "-m", "zcser", "report", saved, "--export-json", "/dev/stdout"]
+        subprocess.run(command, stdout=out, check=True)
+    document, _, report = (tmp_path / "out").read_text().partition("\n")
+    assert json.loads(document) == json.loads(saved.read_text())
+    assert report.startswith("zcser compare")
+
+
+@pytest.mark.skipif(not Path("/dev/null").is_char_device(), reason="a device of POSIX systems")
+def test_every_export_takes_a_device(saved):
+    for option in ("--export-json", "--export-markdown", "--export-csv"):
+        assert main(["report", str(saved), option, "/dev/null"]) == 0
+    assert Path("/dev/null").is_char_device()
 
 
 def test_pipe_has_no_escape_codes_and_a_hundred_columns(saved):

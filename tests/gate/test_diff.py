@@ -11,6 +11,7 @@ from tests.report.results import cell, codec_record, cost, payload, result
 from zcser.gate.diff import GateError, diff
 from zcser.gate.rules import METRICS, parse_rules
 from zcser.gate.sentence import sentence
+from zcser.measure.result import Latency
 
 ALL_RULES = parse_rules([f"{name}>0" for name in METRICS])
 
@@ -125,6 +126,29 @@ def test_time_of_zero_cannot_be_told():
     assert only(judged(one(*[0.0] * 10), one(*[5.0] * 10))).verdict == "unknown"
 
 
+def tails(p50_ns, p99_ns):
+    """A latency of these percentiles by process."""
+    none = (None,) * len(p50_ns)
+    return {"latency": Latency(9999, 1.0, None, 1.0, None, 1.0, (), (), tuple(p50_ns), none, tuple(p99_ns), none)}
+
+
+def test_percentiles_are_judged_by_processes():
+    old = steady(**tails([500.0] * 10, [900.0] * 10))
+    new = steady(**tails([500.0] * 10, [1000.0] * 10))
+    found = judged(old, new, "p10>3%", "p50>3%", "p99>10%", "p999>3%")
+    assert [one.verdict for one in found.judgements] == ["same", "same", "regressed", "unknown"]
+    assert only(judged(old, new, "p99>12%")).verdict == "same"
+    assert only(judged(new, old, "p99>5%")).verdict == "improved"
+
+
+def test_processes_without_a_percentile_do_not_count_as_processes():
+    old = steady(**tails([500.0] * 10, [900.0] * 10))
+    new = steady(**tails([500.0] * 10, [9000.0] * 7 + [None] * 3))
+    judgement = only(judged(old, new, "p99>10%"))
+    assert judgement.verdict == "unknown"
+    assert "10 and 7 processes have a p99; 8 a side are needed" in judgement.reason
+
+
 def test_percentile_that_is_not_kept_by_process_cannot_be_told():
     found = judged(steady(), steady(), "p50>5%", "p90>5%", "p99>10%", "p999>10%")
     assert {one.verdict for one in found.judgements} == {"unknown"}
@@ -203,6 +227,14 @@ def test_collections_are_told_apart_beyond_one_a_process(old, new, verdict):
             "Python 3.11.7 against 3.12.1",
         ),
         ({"environment": {"python": {"version": "3.11.7", "implementation": "PyPy"}}}, "CPython against PyPy"),
+        (
+            {"environment": {"python": {"version": "3.11.7", "implementation": "CPython", "free_threaded": True}}},
+            "Python with the GIL built in against free-threaded",
+        ),
+        (
+            {"environment": {"python": {"version": "3.11.7", "implementation": "CPython", "gil": False}}},
+            "GIL enabled against disabled",
+        ),
         ({"settings": {"batch_ms": 10.0}}, "batch ms"),
         ({"settings": {"rotation": 1}}, "rotation"),
     ],
@@ -253,6 +285,10 @@ def test_regression_by_another_rule_comes_before_a_rule_that_applies_to_nothing(
         ({"codecs": (codec_record("orjson", implementation="pure Python"),)}, "C extension against pure Python"),
         ({"codecs": (codec_record("orjson", library="other"),)}, "library"),
         ({"payloads": (payload("one", fingerprint="1" * 16),)}, "payload one: fingerprint"),
+        (
+            {"payloads": (payload("one", data_fingerprint="e" * 16),)},
+            "payload one: other data under this name, fingerprint dddddddddddddddd against eeeeeeeeeeeeeeee",
+        ),
         ({"payloads": (payload("one", fields=("/name",)),)}, "payload one: fields /id against /name"),
     ],
 )
@@ -261,6 +297,15 @@ def test_cells_of_other_libraries_or_payloads_are_refused(records, words):
     assert only(found).verdict == "refused"
     assert words in only(found).reason
     assert found.exit_code == 2
+
+
+def test_data_that_one_file_does_not_tell_of_is_compared_and_said():
+    untold = dataclasses.replace(steady(), payloads=(payload("one", data_fingerprint=None),))
+    found = judged(untold, steady())
+    assert only(found).verdict == "same"
+    assert "OLD does not tell what data it measured: one" in found.notices
+    assert "NEW does not tell what data it measured: one" in judged(steady(), untold).notices
+    assert not judged(steady(), steady()).notices
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,20 @@ from zcser.measure.result import (
 )
 
 COST = Cost((10.0, 12.5), 11.25, 10.0, 12.5, batches=16, dirty_batches=1, operations=1600)
-LATENCY = Latency(150, 11.0, 14.0, None, None, 90.0, ("p90",), ((10, 100), (14, 49), (90, 1)))
+LATENCY = Latency(
+    150,
+    11.0,
+    14.0,
+    None,
+    None,
+    90.0,
+    ("p90",),
+    ((10, 100), (14, 49), (90, 1)),
+    process_p50_ns=(11.0, 12.0),
+    process_p90_ns=(14.0, None),
+    process_p99_ns=(None, None),
+    process_p999_ns=(None, None),
+)
 
 
 def example() -> Result:
@@ -52,7 +65,7 @@ def example() -> Result:
             libraries={"numpy": "2"},
         ),
         noise=(ProcessNoise("json", 1, 3, 4, 0.25, None, 0, 0.5),),
-        payloads=(PayloadRecord("p", "doc", "built-in", "R", "00ff", ("/a",), None, 64, "distinct"),),
+        payloads=(PayloadRecord("p", "doc", "built-in", "R", "00ff", ("/a",), None, 64, "distinct", (), "0a1b"),),
         codecs=(
             CodecRecord("json", "text", "json", "json", "3", "C", ("decode",), {}, False, False, False, False, True),
         ),

@@ -103,7 +103,7 @@ def test_smallest_change_is_that_of_all_cells_together(monkeypatch):
     found = diagnose()
     assert found.cells[0].sd == 0.0
     assert found.sd == pytest.approx(found.cells[1].sd / math.sqrt(2))
-    assert found.smallest_change == {"8": smallest_change(found.sd, 8), "10": smallest_change(found.sd, 10)}
+    assert found.smallest_change == {"8": smallest_change(found.sd, 8), "12": smallest_change(found.sd, 12)}
 
 
 def test_slow_machine_gets_fewer_pairs_but_enough(made, monkeypatch):

@@ -13,7 +13,7 @@ import pytest
 
 from zcser import registry
 from zcser.measure import noise
-from zcser.measure.env import environment
+from zcser.measure.env import environment, python_name
 from zcser.measure.pinning import Pin
 
 
@@ -24,6 +24,22 @@ def test_versions_are_those_of_the_running_software():
     assert found.python["version"] == platform.python_version()
     assert found.cores >= 1
     assert found.kernel.startswith(platform.system())
+
+
+def test_a_free_threaded_build_is_told_from_one_that_runs_without_the_lock(monkeypatch):
+    monkeypatch.setattr("sysconfig.get_config_var", lambda name: 1 if name == "Py_GIL_DISABLED" else None)
+    monkeypatch.setattr("sys._is_gil_enabled", lambda: True, raising=False)
+    found = environment([]).python
+    assert (found["free_threaded"], found["gil"]) == (True, True)
+    assert python_name(found) == f"CPython {platform.python_version()} free-threaded, with the GIL"
+    monkeypatch.setattr("sys._is_gil_enabled", lambda: False, raising=False)
+    assert environment([]).python["gil"] is False
+    # Python 3.12 and older know neither.
+    monkeypatch.setattr("sysconfig.get_config_var", lambda _: None)
+    monkeypatch.delattr("sys._is_gil_enabled")
+    found = environment([]).python
+    assert (found["free_threaded"], found["gil"]) == (False, True)
+    assert python_name(found) == f"CPython {platform.python_version()}"
 
 
 def test_place_of_the_workers_is_recorded():

@@ -71,6 +71,13 @@ def test_collections_of_processes_are_added():
     assert found.gc.time_share == 1200 / (160 * 50)
 
 
+def test_latency_keeps_the_percentiles_of_each_process_in_order():
+    found = merged(sample(100), sample(100, single=timed([70] * 60)), sample(100, single=timed([9] * 5))).latency
+    assert found.process_p50_ns == (50, 70, None)
+    assert found.process_p90_ns == (50, None, None)
+    assert found.process_p99_ns == found.process_p999_ns == (None, None, None)
+
+
 def test_percentiles_without_struck_calls_leave_out_exactly_those():
     # 1000 calls of 10 ns, of which the collector made 20 slow; without these every call takes 10 ns.
     latencies_ns = np.full(1000, 10)

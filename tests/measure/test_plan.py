@@ -9,6 +9,7 @@ import pytest
 from tests.measure.made import payload, point
 from zcser import payloads, registry
 from zcser.core.errors import UnknownCodecError
+from zcser.gate.judge import MIN_PROCESSES
 from zcser.measure import plan
 from zcser.measure.baseline import BASELINES
 from zcser.measure.operations import DEFAULT, GUARD, OPERATIONS
@@ -106,6 +107,14 @@ def test_presets_fit_their_rounds():
         assert preset.least_ns < preset.slot.total_ns < preset.cap_ns
         assert preset.rotation == 64
     assert plan.PRESETS["quick"].budget_s < 60
+
+
+def test_full_gives_every_cell_the_processes_that_the_gate_needs():
+    full = plan.PRESETS["full"]
+    assert full.rounds >= full.least_rounds >= MIN_PROCESSES
+    # A cell that is not slow has all rounds: they fit into its bound, divided among the least or not.
+    assert full.rounds * full.slot.total_ns <= full.cap_ns
+    assert full.slot.total_ns <= full.cap_ns / full.least_rounds
 
 
 def test_tails_measures_three_operations_unless_told_otherwise():

@@ -91,6 +91,11 @@ def _drop(path: tuple):
         (_set(("cells", 0, "cost", "p10_ns"), 10**400), r"cells\[0\]\.cost\.p10_ns: the number is out of range"),
         (_set(("cells", 0, "cost", "process_p10_ns", 1), float("inf")), r"process_p10_ns\[1\]: .* not finite"),
         (_set(("cells", 0, "latency", "histogram", 0), [1]), r"latency\.histogram\[0\]: an array of 2"),
+        (_set(("cells", 0, "latency", "process_p50_ns", 1), "11"), r"latency\.process_p50_ns\[1\]: a float is needed"),
+        (
+            _set(("cells", 0, "latency", "process_p90_ns"), [14.0]),
+            r"cells\[0\]\.latency: each process .* process_p50_ns has 2, process_p90_ns has 1, process_p99_ns has 2",
+        ),
         (_set(("cells", 0, "gc", "collections"), [1, 2]), r"gc\.collections"),
         (_set(("cells", 0, "status"), "fine"), r"cells\[0\]\.status: one of 'ok', 'refused'"),
         (_set(("cells", 0, "flags"), "capped"), r"cells\[0\]\.flags: an array is needed"),
@@ -125,6 +130,7 @@ def test_a_file_of_version_1_is_read_and_what_it_did_not_take_is_null():
     for cell, was in zip(found.cells, raw["cells"], strict=True):
         assert (cell.cost and cell.cost.p10_ns) == (was["cost"] and was["cost"]["p10_ns"])
         assert cell.retained is None
+        assert cell.latency is None or cell.latency.process_p50_ns == cell.latency.process_p999_ns == ()
         assert cell.gc is None or cell.gc.struck is cell.gc.free_p999_ns is None
         if was["allocations"]:
             assert (cell.allocations.blind is not None) == was["allocations"]["blind"]

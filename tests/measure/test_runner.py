@@ -286,6 +286,17 @@ def test_exact_counts_are_the_same_in_two_runs():
             )
 
 
+def test_processes_that_must_be_come_before_the_bounds_on_time(monkeypatch):
+    bounded = dataclasses.replace(made.TINY, rounds=3, least_rounds=2, cap_ns=1, budget_s=1e-6)
+    monkeypatch.setitem(plan.PRESETS, "quick", bounded)
+    result = measure(made.payload(), operations=("encode",))
+    assert {len(cell.cost.process_p10_ns) for cell in result.cells} == {2}
+    found = result.cell("points", "json", "encode")
+    assert {"capped", "few-processes"} <= set(found.flags)
+    # Without time of its own a process takes a single sample.
+    assert found.latency.n == 2
+
+
 def test_malloc_is_counted_where_nothing_is_timed_and_nowhere_else(monkeypatch):
     preloaded = []
     monkeypatch.setattr(process, "preload_environment", lambda env: preloaded.append(1) or dict(env))

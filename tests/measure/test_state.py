@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from tests.measure.made import payload
+from zcser.measure import plan
 from zcser.measure.figures import Allocations
 from zcser.measure.job import Began, Checked, Ended, Measured
 from zcser.measure.plan import Key, Request, make_plan
@@ -65,6 +68,35 @@ def test_a_slow_cell_is_left_out_once_another_process_would_pass_its_bound(state
     assert A_ENCODE not in state.due("json")
     assert state.records[A_ENCODE].spent_ns == state.spent_ns == 120_000_000
     assert state.allowed_ns(A_ENCODE) == 130_000_000
+
+
+def test_a_slow_cell_gets_its_least_number_of_processes_whatever_they_take():
+    preset = dataclasses.replace(plan.PRESETS["quick"], rounds=12, least_rounds=3)
+    state = State(
+        make_plan(Request(payloads=(payload(name="a"),), codecs=("json",), operations=("encode",), preset=preset))
+    )
+    # The bound of 250 ms is divided among the processes that must be, and met in the first already.
+    assert state.allowed_ns(A_ENCODE) == 83_333_333
+    for number, left_ns in enumerate((1, 1)):
+        state.take(Measured("a", "encode", sample(2_000_000_000, 4_000_000_000)), "json", number)
+        assert A_ENCODE in state.due("json")
+        assert state.allowed_ns(A_ENCODE) == left_ns
+    state.take(Measured("a", "encode", sample(2_000_000_000, 4_000_000_000)), "json", 2)
+    assert A_ENCODE not in state.due("json")
+
+
+def test_a_cell_that_stays_below_its_share_leaves_the_rest_to_later_processes():
+    preset = dataclasses.replace(plan.PRESETS["quick"], rounds=12, least_rounds=3)
+    state = State(
+        make_plan(Request(payloads=(payload(name="a"),), codecs=("json",), operations=("encode",), preset=preset))
+    )
+    state.take(Measured("a", "encode", sample(1000, 50_000_000)), "json", 0)
+    # 200 ms are left to two that must be; then 150 to one, and what is left to any after it.
+    assert state.allowed_ns(A_ENCODE) == 100_000_000
+    state.take(Measured("a", "encode", sample(1000, 50_000_000)), "json", 1)
+    assert state.allowed_ns(A_ENCODE) == 150_000_000
+    state.take(Measured("a", "encode", sample(1000, 50_000_000)), "json", 2)
+    assert state.allowed_ns(A_ENCODE) == 100_000_000
 
 
 @pytest.mark.parametrize(

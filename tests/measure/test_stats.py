@@ -28,7 +28,7 @@ def test_a_percentile_is_shown_from_ten_samples_above_it_on(permille, least):
 
 
 def test_latency_of_a_thousand_known_samples():
-    latency = latency_of(np.random.default_rng(0).permutation(np.arange(1, 1001)))
+    latency = latency_of([np.random.default_rng(0).permutation(np.arange(1, 1001))])
     assert (latency.n, latency.p50_ns, latency.p90_ns, latency.p99_ns) == (1000, 500, 900, 990)
     assert latency.p999_ns is None
     assert latency.max_ns == 1000
@@ -37,8 +37,18 @@ def test_latency_of_a_thousand_known_samples():
     assert sum(count for _, count in latency.histogram) == 1000
 
 
+def test_each_process_has_percentiles_by_the_number_of_its_own_samples():
+    # 1,000 samples have ten above their p99, 999 have not; 19 have not ten above their median.
+    latency = latency_of([np.arange(1000, 0, -1), np.arange(1, 1000), np.arange(1, 20)])
+    assert latency.process_p50_ns == (500, 500, None)
+    assert latency.process_p90_ns == (900, 900, None)
+    assert latency.process_p99_ns == (990, None, None)
+    assert latency.process_p999_ns == (None, None, None)
+    assert latency.n == 2018
+
+
 def test_one_slow_sample_is_never_dropped():
-    latency = latency_of(np.array([100] * 99 + [50_000_000]))
+    latency = latency_of([np.array([100] * 99 + [50_000_000])])
     assert latency.max_ns == 50_000_000
     assert latency.histogram[-1][1] == 1
 

@@ -141,8 +141,8 @@ def test_the_counter_is_taken_out_of_what_children_get(monkeypatch):
     if library is None:
         pytest.skip("the C helper was not built: no compiler at install time")
     monkeypatch.setenv("LD_PRELOAD", f"{library.path} /lib/other.so")
-    worker._forget_preload()
+    worker.forget_preload()
     assert os.environ["LD_PRELOAD"] == "/lib/other.so"
     monkeypatch.setenv("LD_PRELOAD", str(library.path))
-    worker._forget_preload()
+    worker.forget_preload()
     assert "LD_PRELOAD" not in os.environ

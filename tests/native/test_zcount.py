@@ -168,10 +168,11 @@ def test_the_collector_runs_inside_the_loop():
     ],
 )
 def test_the_counts_are_dhats(expression, tmp_path):
-    ours = counted(expression, calls=200)
-    script = "import numpy as np\nimport sys\nf, x = " + expression + "\nfor _ in range(128 + int(sys.argv[1])): f(x)\n"
+    ours = counted(expression, calls=1000)
+    # A range would make an int for each turn, which is a block too.
+    script = "import numpy as np\nimport sys\nf, x = " + expression + "\nfor y in [x] * (128 + int(sys.argv[1])): f(y)\n"
     blocks, size = [], []
-    for calls in (0, 200):
+    for calls in (0, 1000):
         report = tmp_path / f"{calls}.json"
         # With PYTHONMALLOC=malloc every Python block is one of malloc's, which DHAT sees.
         command = ["valgrind", "--tool=dhat", f"--dhat-out-file={report}", sys.executable, "-c", script, str(calls)]
@@ -180,6 +181,6 @@ def test_the_counts_are_dhats(expression, tmp_path):
         points = json.loads(Path(report).read_text())["pps"]
         blocks.append(sum(point["tbk"] for point in points))
         size.append(sum(point["tb"] for point in points))
-    theirs = (blocks[1] - blocks[0]) / 200
-    mine = (ours.python_allocations + ours.native_allocations + ours.reallocations) / 200
+    theirs = (blocks[1] - blocks[0]) / 1000
+    mine = (ours.python_allocations + ours.native_allocations + ours.reallocations) / 1000
     assert round(theirs) == round(mine), (theirs, mine)

@@ -117,7 +117,7 @@ def test_local(zbench):
     ("body", "reason"),
     [
         ("if not ready: raise LookupError('not ready')", "it raises in a fresh process: LookupError: not ready"),
-        ("if not ready: os._exit(3)", "its worker died with exit code 3"),
+        ("if not ready: os._exit(3)", "worker died: exit code 3"),
         ("print('noise'); os.write(1, b'more')", None),
     ],
 )

@@ -21,8 +21,10 @@ needs_counter = pytest.mark.skipif(zcount.load() is None, reason="memory is judg
 CALM = (100.0, 101.0, 99.0, 100.0, 100.5, 99.5, 100.0, 100.0)
 
 
-def figures(p10s=CALM, *, p99s=CALM, allocs=(3.0, 2.0), **changes):
+def figures(p10s=CALM, *, p99s=None, allocs=(3.0, 2.0), **changes):
     python, native = allocs
+    p10s = tuple(p10s)
+    p99s = p10s if p99s is None else p99s
     made = Figures(
         where="workers",
         reason=None,
@@ -31,9 +33,8 @@ def figures(p10s=CALM, *, p99s=CALM, allocs=(3.0, 2.0), **changes):
         timer="C loop",
         python="CPython 3.11.7",
         values=1,
-        cost=Cost(tuple(p10s), 100.0, 99.0, 101.0, 96, 0, 1000),
-        latency=Latency(1000, 100.0, 110.0, 120.0, None, 130.0, (), ()),
-        process_tails_ns={"p50": p10s, "p90": p10s, "p99": p99s, "p999": (None,) * 8},
+        cost=Cost(p10s, 100.0, 99.0, 101.0, 96, 0, 1000),
+        latency=Latency(1000, 100.0, 110.0, 120.0, None, 130.0, (), (), p10s, p10s, tuple(p99s), (None,) * len(p10s)),
         gc=Collections((0, 0, 0), 0, 0, 1000),
         retained=None,
         allocations=Allocations(EXACT, 64, 1, python_allocations=python, python_bytes=100.0, native_allocations=native),
@@ -72,7 +73,9 @@ def test_tails_are_judged_by_the_percentiles_of_processes(tmp_path):
     new = figures(p99s=[time * 2 for time in CALM])
     assert verdict(tmp_path, "p99>50%", figures(), new)[0] == "regressed"
     assert verdict(tmp_path, "p10>5%", figures(), new)[0] == "same"
-    assert verdict(tmp_path, "p999>50%", figures(), new)[0] == "unknown"
+    kind, detail = verdict(tmp_path, "p999>50%", figures(), new)
+    assert kind == "unknown"
+    assert "0 and 0 processes have a p999; 8 a side are needed" in detail
 
 
 def test_two_slow_processes_of_eight_are_no_regression(tmp_path):
@@ -134,15 +137,14 @@ def test_a_benchmark_that_the_baseline_lacks_cannot_be_told(tmp_path):
 def test_a_result_of_compare_is_a_baseline_for_the_cells_that_it_has(tmp_path):
     path = tmp_path / "result.json"
     old = figures()
-    cell = Cell("p", "json", "encode", "ok", cost=old.cost, allocations=old.allocations)
+    cell = Cell("p", "json", "encode", "ok", cost=old.cost, latency=old.latency, allocations=old.allocations)
     made = results.result([cell], preset="full")
     # Measured with the same things as `figures`: the hand-made result runs on CPython 3.11.7 too.
     dataclasses.replace(made, method=dataclasses.replace(made.method, timer="C loop")).save(path)
     judge = make_judge(["p10>5%", "p99>5%", "allocs>0"], str(path))
     slow = figures([time * 2 for time in CALM], allocs=(4.0, 2.0), cell=("p", "json", "encode"))
     kinds = [(one.judgement.rule.text, one.judgement.verdict) for one in judge.judge({"t": slow})]
-    # A result has no percentiles of single calls by process.
-    assert kinds == [("p10>5%", "regressed"), ("p99>5%", "unknown"), ("allocs>0", "regressed")]
+    assert kinds == [("p10>5%", "regressed"), ("p99>5%", "regressed"), ("allocs>0", "regressed")]
     other = dataclasses.replace(slow, cell=("p", "orjson", "encode"))
     assert {one.judgement.verdict for one in judge.judge({"t": other})} == {"unknown"}
     assert {one.judgement.verdict for one in judge.judge({"t": dataclasses.replace(slow, cell=None)})} == {"unknown"}

@@ -77,6 +77,7 @@ def allocations(peak_bytes: int, blind: bool) -> Allocations:
 
 def payload(name: str, doc: str = "a message", **rest: Any) -> PayloadRecord:
     values = {"source": "built-in", "schema": "schema M", "fingerprint": "0" * 16, "fields": ("/id",), "tensor": None}
+    values["data_fingerprint"] = "d" * 16
     return PayloadRecord(**{"name": name, "doc": doc, "values": 64, "rotation": "distinct", **values, **rest})
 
 

@@ -5,11 +5,11 @@ import dataclasses
 import pytest
 
 from tests.report.results import allocations, cell, codec_record, cost, latency, payload, realistic, result
-from zcser.measure.result import Allocations, Cell, Collections, Retained, Size
+from zcser.measure.result import Allocations, Cell, Collections, Copies, Retained, Size
 from zcser.report.cells import grid_of
 from zcser.report.document import document_of
 from zcser.report.model import Table
-from zcser.report.tables import baseline_table, latency_table, ledger_table, main_table
+from zcser.report.tables import baseline_table, latency_table, ledger_table, main_table, memory_table
 
 
 def column(table: Table, title: str) -> dict[str, tuple[str, str]]:
@@ -270,3 +270,35 @@ def test_reader_says_whose_bytes_it_read():
     made = result([cell("simdjson", "decode", 100, encoded_by="orjson")])
     made = dataclasses.replace(made, codecs=(codec_record("simdjson"),))
     assert "simdjson reads what orjson wrote" in document_of(made).sections[0].notes
+
+
+def test_memory_tells_what_is_allocated_aliased_and_held():
+    blind = Allocations("exact", 64, 64, 3.0, 90.0, blind="it maps files")
+    made = result(
+        [
+            cell("a", "encode", 100, copies=Copies("copy", 1.04, None)),
+            cell("a", "decode", 100, copies=Copies(None, 2.5, None), allocations=blind),
+            cell("a", "tensor", 100, copies=Copies("alias", 0.25, 66_240)),
+            cell("b", "decode", 300, copies=Copies("copy", None, None)),
+            cell("b", "tensor", 300, copies=Copies("copy", 3.0, None)),
+            cell("b", "read-field", 300),
+        ]
+    )
+    table = memory_table(grid_of(made, "one"))
+    assert [column.title for column in table.columns] == ["codec", "encode", "decode", "tensor", "tensor holds"]
+    assert column(table, "encode") == {"a": ("1.04", "copy"), "b": ("n/a", "")}
+    assert column(table, "decode") == {"a": ("≥2.50", ""), "b": ("copy", "")}
+    assert column(table, "tensor") == {"a": ("0.25", "alias"), "b": ("3", "copy")}
+    assert column(table, "tensor holds") == {"a": ("66.2 kB", ""), "b": ("nothing", "")}
+
+
+def test_memory_is_shown_and_explained_where_it_is_asked_for():
+    made = result([cell("a", "tensor", 100, copies=Copies("alias", 0.25, 66_240))])
+    plain, asked = document_of(made), document_of(made, memory=True)
+    assert len(asked.sections[0].tables) == len(plain.sections[0].tables) + 1
+    added = [term for term, _ in asked.legend if term not in dict(plain.legend)]
+    assert added == ["alias", "holds"]
+
+
+def test_result_without_copies_has_no_memory_table():
+    assert memory_table(grid_of(realistic(), "request-64k")) is None

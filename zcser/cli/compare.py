@@ -65,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
         failure = error
     ledger = arguments.ledger or not set(LEDGER_OPERATIONS).isdisjoint(request.operations)
     latency = arguments.latency
-    screen().document(document_of(result, ledger=ledger, latency=latency, distribution=latency))
+    shown = document_of(result, ledger=ledger, memory=arguments.memory, latency=latency, distribution=latency)
+    screen().document(shown)
     if failure is not None:
         raise failure
     return 0 if _went_well(result) else 1

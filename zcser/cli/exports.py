@@ -1,13 +1,12 @@
 """The files that a command was asked to write.
 
 1. Every place is tried before anything is measured: an unwritable one is a usage error at once, not after a minute.
-2. What is no regular file (a pipe, a device) is written to as it is; it is never replaced.
+2. What is no regular file (a pipe, a device) is written to as it is; it is never replaced (`zcser.measure.writing`).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import tempfile
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from zcser.cli.errors import UsageError
 from zcser.measure.result import Result
+from zcser.measure.writing import write_whole
 from zcser.report import csv_table, markdown
 from zcser.report.document import document_of
 from zcser.report.flat import flat_table
@@ -24,12 +24,13 @@ __all__ = ["Exports", "prepare", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    """Where to write which format; several places of one are possible."""
+    """Where to write which format; several places of one are possible. `memory`: with the table of this name."""
 
     json: tuple[Path, ...]
     markdown: tuple[Path, ...]
     csv: tuple[Path, ...]
     folder: Path | None
+    memory: bool
 
 
 def prepare(arguments: argparse.Namespace) -> Exports:
@@ -53,6 +54,7 @@ def prepare(arguments: argparse.Namespace) -> Exports:
         places(arguments.export_markdown, "report.md"),
         places(arguments.export_csv, "table.csv"),
         folder,
+        arguments.memory,
     )
     seen = set()
     for path in (*exports.json, *exports.markdown, *exports.csv):
@@ -67,7 +69,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise UsageError(f"cannot write into {folder}: it is a file") from None
+        raise UsageError(f"cannot write into {folder}: it is no folder") from None
     except OSError as error:
         raise UsageError(f"cannot make {folder}: {error.strerror or error}") from None
 
@@ -98,12 +100,9 @@ def write(result: Result, exports: Exports) -> None:
         A place has become unwritable.
     """
     for path in exports.json:
-        if _special(path):
-            _write_text(path, json.dumps(result.to_json(), ensure_ascii=False, allow_nan=False) + "\n")
-        else:
-            result.save(path.resolve())
+        result.save(path)
     if exports.markdown:
-        text = markdown.render(document_of(result))
+        text = markdown.render(document_of(result, memory=exports.memory))
         for path in exports.markdown:
             _write_text(path, text)
     if exports.csv:
@@ -114,6 +113,6 @@ def write(result: Result, exports: Exports) -> None:
 
 def _write_text(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        write_whole(path, text)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None

@@ -99,9 +99,14 @@ def _add_exports(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output", metavar="DIR", help="write result.json, report.md and table.csv into DIR")
     group.add_argument("--export-json", metavar="FILE", help="write the result, everything included")
-    group.add_argument("--export-markdown", metavar="FILE", help="write the report with all its tables")
+    group.add_argument("--export-markdown", metavar="FILE", help="write the report, with the ledger and the latencies")
     group.add_argument("--export-csv", metavar="FILE", help="write one line per measured cell, in ns and bytes")
     group.add_argument("--ledger", action="store_true", help="show convert, guard, dump, load and restore apart")
+    group.add_argument(
+        "--memory",
+        action="store_true",
+        help="show what is copied, and what a result keeps alive; in the Markdown file too",
+    )
     group.add_argument("--latency", action="store_true", help="show p50 to max of encode and decode")
 
 
@@ -118,7 +123,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "--preset",
         choices=("quick", "full", "tails"),
         default="quick",
-        help="quick: about a minute; full: ten processes a cell; tails: samples for p99.9, of fewer operations",
+        help="quick: about a minute; full: twelve processes a cell; tails: samples for p99.9, of fewer operations",
     )
     group.add_argument(
         "--live-objects",

@@ -20,6 +20,12 @@ def run(arguments: argparse.Namespace) -> int:
     exports.write(result, exports.prepare(arguments))
     if arguments.export_hdr is not None:
         write_distributions(result, Path(arguments.export_hdr))
-    shown = document_of(result, ledger=arguments.ledger, latency=arguments.latency, distribution=arguments.latency)
+    shown = document_of(
+        result,
+        ledger=arguments.ledger,
+        memory=arguments.memory,
+        latency=arguments.latency,
+        distribution=arguments.latency,
+    )
     screen().document(shown)
     return 0

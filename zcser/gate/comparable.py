@@ -2,8 +2,10 @@
 
 1. Whole files: another Python, preset or result of different settings measures something else, whatever the figure.
 2. Times of whole files: another timer, machine, C library, allocator setting or numpy.
-3. Cells: another payload, codec library, version, implementation, timed boundary, or bytes from another writer.
-4. What differs and is compared all the same (kernel, governor, quota, cores) is a notice, never silence.
+3. Cells: another payload or other data of it, codec library, version, implementation, timed boundary, or bytes from
+   another writer.
+4. What differs and is compared all the same (kernel, governor, quota, cores) is a notice, never silence; so are payloads
+   of which a file does not tell by a fingerprint what data it measured.
 5. A reason is the first difference found, old before new: ``"Python 3.11.7 against 3.12.1"``.
 """
 
@@ -52,6 +54,7 @@ class Files:
         pairs = (
             *_record_pairs(f"payload {old.payload}", _PAYLOAD, *(_payload(one, old.payload) for one in self._both)),
             *_record_pairs(old.codec, _CODEC, *(_codec(one, old.codec) for one in self._both)),
+            *self._data_pairs(old.payload),
             ("bytes written by", old.encoded_by or old.codec, new.encoded_by or new.codec),
             *self._writer_pairs(old.encoded_by),
             *(("measured", *_flags(flag, old, new)) for flag in _FLAGS),
@@ -62,6 +65,11 @@ class Files:
     @property
     def _both(self) -> tuple[Result, Result]:
         return self.old, self.new
+
+    def _data_pairs(self, payload: str) -> Pairs:
+        old, new = (_data(one, payload) for one in self._both)
+        what = f"payload {payload}: other data under this name, fingerprint"
+        return () if old is None or new is None else [(what, old, new)]
 
     def _writer_pairs(self, writer: str | None) -> Pairs:
         if writer is None:
@@ -96,6 +104,11 @@ def _payload(result: Result, name: str) -> PayloadRecord | None:
     return next((record for record in result.payloads if record.name == name), None)
 
 
+def _data(result: Result, name: str) -> str | None:
+    record = _payload(result, name)
+    return None if record is None else record.data_fingerprint
+
+
 def _codec(result: Result, name: str) -> CodecRecord | None:
     return next((record for record in result.codecs if record.name == name), None)
 
@@ -115,6 +128,17 @@ def _python(old: Result, new: Result, names: Iterable[str]) -> Iterator[tuple[st
         yield what, old.environment.python.get(name), new.environment.python.get(name)
 
 
+def _threading(old: Result, new: Result) -> Pairs:
+    """How the interpreters lock; a file that does not tell is of a time when all had the lock."""
+    before, after = old.environment.python, new.environment.python
+    build = {True: "free-threaded", False: "with the GIL built in"}
+    state = {True: "enabled", False: "disabled"}
+    return [
+        ("Python", build[bool(before.get("free_threaded"))], build[bool(after.get("free_threaded"))]),
+        ("Python: GIL", state[bool(before.get("gil", True))], state[bool(after.get("gil", True))]),
+    ]
+
+
 def _attributes(what: str, old: Any, new: Any, names: Iterable[str]) -> Iterator[tuple[str, Any, Any]]:
     # Of settings that only one of the two versions of the schema has, None stands for both.
     for name in names:
@@ -124,7 +148,8 @@ def _attributes(what: str, old: Any, new: Any, names: Iterable[str]) -> Iterator
 def compare_files(old: Result, new: Result) -> Files:
     """Look for what forbids comparing two results, or parts of them."""
     whole = (
-        *_python(old, new, ("implementation", "version", "gil")),
+        *_python(old, new, ("implementation", "version")),
+        *_threading(old, new),
         ("preset", old.preset, new.preset),
         *_attributes("setting ", old.settings, new.settings, _PLANNED),
     )
@@ -142,5 +167,9 @@ def compare_files(old: Result, new: Result) -> Files:
     loose = _attributes("", old.environment, new.environment, ("kernel", "governor", "cores", "quota_cores"))
     notices = [f"compared all the same: {_difference(*pair)}" for pair in loose if pair[1] != pair[2]]
     parts = (("OLD", old), ("NEW", new))
+    names = [record.name for record in new.payloads if _payload(old, record.name) is not None]
+    for side, one in parts:
+        untold = [name for name in names if _data(one, name) is None]
+        notices += [f"{side} does not tell what data it measured: {', '.join(untold)}"] if untold else []
     notices += [f"{name} is of an interrupted run: cells may be missing" for name, one in parts if not one.complete]
     return Files(old, new, _first(whole), _first(times), _first(collections), tuple(notices))

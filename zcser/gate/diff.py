@@ -154,7 +154,7 @@ def _drift(old: Result, new: Result) -> float | None:
     """Logarithm of the median ratio of the baselines that both files measured in enough processes."""
     before, after = (
         {
-            cell.operation: [math.log(figure) for figure in process_figures_ns(cell, "p10") if figure > 0]
+            cell.operation: [math.log(figure) for figure in process_figures_ns(cell, "p10") or () if figure > 0]
             for cell in result.cells
             if cell.codec == BASELINE and cell.status == "ok"
         }

@@ -88,28 +88,30 @@ class Tested:
     shift: Shift
 
 
-def process_figures_ns(cell: Cell, metric: str) -> tuple[float, ...]:
-    """A time of each process; empty where the result does not keep it by process.
+def process_figures_ns(cell: Cell, metric: str) -> tuple[float, ...] | None:
+    """A time of each process that has it; None where the result does not keep it by process.
 
     Latency percentiles of all processes together are one figure, whose chance variation is unknown.
     """
     if metric == "p10":
         return () if cell.cost is None else cell.cost.process_p10_ns
     by_process = getattr(cell.latency, f"process_{metric}_ns", ())
-    return tuple(figure for figure in by_process if figure is not None)
+    return tuple(figure for figure in by_process if figure is not None) if by_process else None
 
 
 def prepare_time(rule: Rule, old: Cell, new: Cell) -> Tested | Judgement:
     """The two samples of a time as a shift of logarithms, or why there is none."""
     unknown = Judgement(rule, new, "unknown")
     before, after = (process_figures_ns(cell, rule.metric.name) for cell in (old, new))
-    if rule.metric.name != "p10" and not (before and after):
+    if before is None or after is None:
         return replace(unknown, reason="the result keeps no such percentile by process")
     if min(len(before), len(after)) < MIN_PROCESSES:
-        return replace(
-            unknown,
-            reason=f"{len(before)} and {len(after)} processes; {MIN_PROCESSES} a side are needed (--preset full has 10)",
+        # A percentile takes so many samples of one process that some processes may not have it.
+        having = "" if rule.metric.name == "p10" else f" have a {rule.metric.name}"
+        reason = (
+            f"{len(before)} and {len(after)} processes{having}; {MIN_PROCESSES} a side are needed (use the preset full)"
         )
+        return replace(unknown, reason=reason)
     if min(*before, *after) <= 0:
         return replace(unknown, reason="a time of zero or below: under the timer's resolution")
     logs = [[math.log(figure) for figure in side] for side in (before, after)]

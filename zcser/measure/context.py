@@ -46,7 +46,8 @@ class Settings:
     warm_ms, batches, batch_ms, latency_ms
         The most that one cell takes in one process; a big matrix takes less, in the same proportion.
     cell_cap_ms
-        Bound on the measuring time of one cell over all processes; a cell that meets it is flagged "capped".
+        Bound on the measuring time of one cell over all processes; a cell that meets it is flagged "capped". The preset
+        "full" gives a cell 8 processes in any case.
     rotation
         Distinct values that a cell rotates, where it runs that many operations.
     seed
@@ -112,7 +113,8 @@ class Environment:
     malloc
         Environment variables that change an allocator: malloc's, and PYTHONMALLOC.
     python
-        "version", "implementation", "build", "hash_seed", "gc_thresholds", "gil".
+        "version", "implementation", "build", "hash_seed", "gc_thresholds"; "free_threaded", whether it was built without
+        the global interpreter lock, and "gil", whether the lock was there all the same.
     libraries
         "numpy", and per codec name "library version (implementation)".
     pin
@@ -184,6 +186,8 @@ class PayloadRecord:
         "copies": fewer than 64 distinct values exist, and cells are flagged "hot".
     notes
         What inference decided, where the schema came from a sample.
+    data_fingerprint
+        Of the values (`zcser.measure.data`); None in a file that does not keep it, and where they could not be made.
     """
 
     name: str
@@ -196,6 +200,7 @@ class PayloadRecord:
     values: int
     rotation: Literal["distinct", "copies"]
     notes: tuple[str, ...] = ()
+    data_fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from zcser.measure.sample import Slot
 __all__ = ["FORMULA", "SIDES", "Diagnosis", "Variation", "diagnose", "smallest_change", "t_quantile", "variation_of"]
 
 FORMULA = "exp((t(0.975, 2n-2) + t(0.90, 2n-2)) * sd * sqrt(2/n)) - 1"
-SIDES = (8, 10)
+SIDES = (8, 12)
 """Processes a side for which the smallest change is told: the least that a gate accepts, and those of a full run."""
 
 _MS = 1_000_000

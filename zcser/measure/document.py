@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 
@@ -57,9 +57,16 @@ def _method(plan: Plan) -> Method:
 
 
 def document(
-    plan: Plan, request: Request, state: State, noise: Sequence[ProcessNoise], *, complete: bool, wall_s: float
+    plan: Plan,
+    request: Request,
+    state: State,
+    noise: Sequence[ProcessNoise],
+    *,
+    data: Mapping[str, str | None],
+    complete: bool,
+    wall_s: float,
 ) -> Result:
-    """The result of a run."""
+    """The result of a run; `data` are the fingerprints of its payloads' values."""
     found = cells(plan, state.records)
     return Result(
         tool=Tool("zcser", version("zcser")),
@@ -73,7 +80,7 @@ def document(
         method=_method(plan),
         environment=environment(plan.codecs.values(), plan.pin),
         noise=tuple(noise),
-        payloads=tuple(_payload_record(payload, found) for payload in plan.payloads.values()),
+        payloads=tuple(_payload_record(payload, found, data[payload.name]) for payload in plan.payloads.values()),
         codecs=tuple(_codec_record(info) for info in plan.codecs.values()),
         unavailable=tuple(_unavailable(name, error) for name, error in plan.unavailable.items()),
         cells=found,
@@ -97,7 +104,7 @@ def _settings(plan: Plan, seed: int) -> Settings:
     )
 
 
-def _payload_record(payload: Payload, found: Sequence[Cell]) -> PayloadRecord:
+def _payload_record(payload: Payload, found: Sequence[Cell], data: str | None) -> PayloadRecord:
     rotated = [cell.values for cell in found if cell.payload == payload.name and cell.values is not None]
     return PayloadRecord(
         name=payload.name,
@@ -110,6 +117,7 @@ def _payload_record(payload: Payload, found: Sequence[Cell]) -> PayloadRecord:
         values=max(rotated, default=0),
         rotation=payload.rotation,
         notes=payload.schema.notes,
+        data_fingerprint=data,
     )
 
 

@@ -12,7 +12,8 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterable
+import sysconfig
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from zcser.measure.context import Environment
 from zcser.measure.noise import quota_cores
 from zcser.measure.pinning import Pin, PinError, parse_cpu_list, pin_record
 
-__all__ = ["Tuning", "environment", "tuning"]
+__all__ = ["Tuning", "environment", "python_name", "python_record", "tuning"]
 
 _MALLOC = re.compile(r"(MALLOC_|GLIBC_TUNABLES$|PYTHONMALLOC|MIMALLOC_|TCMALLOC_|LD_PRELOAD$)")
 
@@ -107,7 +108,7 @@ def environment(codecs: Iterable[CodecInfo], pin: Pin | None = None) -> Environm
         kernel=f"{platform.system()} {platform.release()}",
         libc=" ".join(part for part in platform.libc_ver() if part) or "unknown",
         malloc={name: _named(value) for name, value in sorted(os.environ.items()) if _MALLOC.match(name)},
-        python=_python(),
+        python=python_record(),
         libraries={
             "numpy": np.__version__,
             **{info.name: f"{info.library} {info.version} ({info.implementation})" for info in codecs},
@@ -121,15 +122,26 @@ def _named(value: str) -> str:
     return re.sub(r"[^\s:]*/", "", value)
 
 
-def _python() -> dict[str, Any]:
+def python_record() -> dict[str, Any]:
+    """What `Environment.python` says of the running interpreter."""
     return {
         "version": platform.python_version(),
         "implementation": platform.python_implementation(),
         "build": f"{platform.python_compiler()}, {' '.join(platform.python_build())}",
         "hash_seed": os.environ.get("PYTHONHASHSEED", "random"),
         "gc_thresholds": list(gc.get_threshold()),
+        # The build and the present state are two things: an extension that is not ready for it brings the lock back.
+        "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
         "gil": bool(getattr(sys, "_is_gil_enabled", lambda: True)()),
     }
+
+
+def python_name(python: Mapping[str, Any]) -> str:
+    """An interpreter in few words, of what `python_record` has: ``"CPython 3.14.0 free-threaded"``."""
+    name = f"{python.get('implementation', 'Python')} {python.get('version', '?')}"
+    if not python.get("free_threaded"):
+        return name
+    return f"{name} free-threaded{', with the GIL' if python.get('gil') else ''}"
 
 
 def _text(path: Path) -> str | None:

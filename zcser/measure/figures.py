@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 __all__ = ["Allocations", "Collections", "Copies", "Cost", "Latency", "Retained", "Size"]
@@ -53,6 +53,9 @@ class Latency:
         Names of the percentiles with fewer than 100 samples above them.
     histogram
         (smallest whole nanosecond of the bucket, samples) of each bucket that is not empty, ascending.
+    process_p50_ns, process_p90_ns, process_p99_ns, process_p999_ns
+        The same percentiles of each process by itself, None where fewer than 10 of its samples lie above; all four have
+        the same processes in the same order, and are empty in a file that does not keep them.
     """
 
     n: int
@@ -63,6 +66,19 @@ class Latency:
     max_ns: float
     uncertain: tuple[str, ...]
     histogram: tuple[tuple[int, int], ...]
+    process_p50_ns: tuple[float | None, ...] = ()
+    process_p90_ns: tuple[float | None, ...] = ()
+    process_p99_ns: tuple[float | None, ...] = ()
+    process_p999_ns: tuple[float | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the percentiles by process are of different numbers of processes."""
+        lengths = {
+            item.name: len(getattr(self, item.name)) for item in fields(self) if item.name.startswith("process_")
+        }
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+            raise ValueError(f"each process has an entry in all of its percentiles, but {found}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from zcser.measure.histogram import BUCKETS_PER_OCTAVE
+from zcser.measure.histogram import BUCKETS_PER_OCTAVE, highest_ns
 from zcser.measure.result import Cell, Latency, Result, ResultError
 
 __all__ = ["EXTENSION", "percentile_distribution", "write_distributions"]
@@ -85,18 +85,9 @@ def _buckets(latency: Latency) -> list[_Bucket]:
     totals = itertools.accumulate(count for _, count in latency.histogram)
     last_ns = int(latency.max_ns)
     return [
-        _Bucket(low_ns, max(low_ns, min(_highest_ns(low_ns), last_ns)), count, total)
+        _Bucket(low_ns, max(low_ns, min(highest_ns(low_ns), last_ns)), count, total)
         for (low_ns, count), total in zip(latency.histogram, totals, strict=True)
     ]
-
-
-def _highest_ns(low_ns: int) -> int:
-    """The last nanosecond of the bucket that begins at `low_ns`; see `zcser.measure.histogram`."""
-    if low_ns == 0:
-        return 0
-    places = itertools.count(math.floor(BUCKETS_PER_OCTAVE * math.log2(low_ns)))
-    firsts = (math.ceil(2 ** (place / BUCKETS_PER_OCTAVE)) for place in places)
-    return next(first for first in firsts if first > low_ns) - 1
 
 
 def _lines(buckets: list[_Bucket]) -> Iterator[str]:

@@ -7,12 +7,13 @@ lie below 35 ns) do not exist; 0 has a bucket of its own. The last bucket, from 
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BUCKETS_PER_OCTAVE", "histogram"]
+__all__ = ["BUCKETS_PER_OCTAVE", "highest_ns", "histogram"]
 
 BUCKETS_PER_OCTAVE = 24
 _OCTAVES = 48
@@ -35,3 +36,12 @@ def histogram(samples_ns: npt.NDArray[np.integer]) -> tuple[tuple[int, int], ...
     """
     places, counts = np.unique(np.searchsorted(_LOW_NS, samples_ns, side="right") - 1, return_counts=True)
     return tuple(zip(_LOW_NS[places].tolist(), counts.tolist(), strict=True))
+
+
+def highest_ns(low_ns: int) -> int:
+    """The last nanosecond of the bucket that begins at `low_ns`, as if the buckets went on beyond the open one."""
+    if low_ns == 0:
+        return 0
+    places = itertools.count(math.floor(BUCKETS_PER_OCTAVE * math.log2(low_ns)))
+    firsts = (math.ceil(2 ** (place / BUCKETS_PER_OCTAVE)) for place in places)
+    return next(first for first in firsts if first > low_ns) - 1

@@ -1,6 +1,7 @@
 """Frozen dataclasses from parsed JSON, checked strictly against their own annotations.
 
-1. A missing key without a default, a wrong type or a number that is not finite is a `FormError` with the JSON path.
+1. A missing key without a default, a wrong type, a number that is not finite, or whatever the class itself refuses with a
+   ValueError, is a `FormError` with the JSON path.
 2. Unknown keys are ignored, so that an older reader accepts what a newer writer added.
 3. An int is accepted where a float is declared; a bool never stands for a number.
 """
@@ -64,7 +65,10 @@ def from_json(cls: type[D], value: Any, where: str = "") -> D:
             taken[item.name] = _read(hints[item.name], value[item.name], f"{where}.{item.name}" if where else item.name)
         elif item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
             raise FormError(where, f"the key {item.name!r} is missing")
-    return cls(**taken)
+    try:
+        return cls(**taken)
+    except ValueError as error:
+        raise FormError(where, str(error)) from None
 
 
 def _read(hint: Any, value: Any, where: str) -> Any:

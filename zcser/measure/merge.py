@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from zcser.measure.baseline import PAYLOAD
 from zcser.measure.operations import GUARD, OPERATIONS
 from zcser.measure.plan import Key, Plan
@@ -46,7 +44,6 @@ def _cell(key: Key, source: Key, plan: Plan, records: Mapping[Key, Record]) -> C
     if not record.samples:
         return None
     samples = list(record.samples.values())
-    latencies_ns = np.concatenate([sample.single.latencies_ns for sample in samples])
     cost = cost_of([sample.cost for sample in samples])
     return Cell(
         *key,
@@ -56,7 +53,7 @@ def _cell(key: Key, source: Key, plan: Plan, records: Mapping[Key, Record]) -> C
         encoded_by=record.encoded_by,
         cost=cost,
         fresh_cost=cost_of([sample.cost for sample in record.fresh.values()]) if record.fresh else None,
-        latency=latency_of(latencies_ns),
+        latency=latency_of([sample.single.latencies_ns for sample in samples]),
         gc=collections_of([sample.single for sample in samples]),
         retained=retained_of([sample.retained for sample in samples if sample.retained is not None]),
         allocations=record.allocations,

@@ -4,20 +4,22 @@
    names the JSON path at fault; unknown further keys are ignored.
 2. Every time is in nanoseconds per operation. A figure that was not taken is null, never 0.
 3. Cost and latency are two estimators and are never mixed: cost is the p10 of clean batches, latency is every sample.
-4. Raw samples are not in the document: a histogram is (`zcser.measure.histogram`), exact percentiles beside it.
-5. `Result.save` replaces the file in one step, so that a reader sees the old document or the new one.
+4. Raw samples are not in the document: a histogram is (`zcser.measure.histogram`), exact percentiles beside it, of all
+   processes together and of each by itself.
+5. `Result.save` replaces a file in one step, so that a reader sees the old document or the new one.
 6. The document is the dataclasses of this module, of `zcser.measure.figures` and of `zcser.measure.context` as JSON; they
    are its documentation. An older version is brought into this form when it is read (`zcser.measure.upgrade`), and what
    it did not take is null; a newer one is refused.
 
 Versions: 1 (zcser 0.1) had Python's timer and tracemalloc. 2 has exact allocations (``allocations``), the calls that the
-collector struck (``gc.struck`` and what follows it) and results kept (``retained``), ``copies``, ``fresh_cost``, `settings.live_objects`, and the
-preset "tails".
+collector struck (``gc.struck`` and what follows it) and results kept (``retained``), ``copies``, ``fresh_cost``,
+``settings.live_objects``, latency percentiles by process (``latency.process_p50_ns`` and its like, empty where they are
+not kept), ``payloads[].data_fingerprint``,
+``environment.python.free_threaded``, and the preset "tails".
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from dataclasses import dataclass, field
@@ -39,6 +41,7 @@ from zcser.measure.context import (
 from zcser.measure.figures import Allocations, Collections, Copies, Cost, Latency, Retained, Size
 from zcser.measure.jsonform import FormError, from_json, to_json
 from zcser.measure.upgrade import UPGRADES
+from zcser.measure.writing import write_whole
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -176,24 +179,18 @@ class Result:
             raise ResultError(f"not a valid zcser result: {error}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the document, replacing `path` in one step.
+        """Write the document, replacing a file at `path` in one step; a pipe or a device is written to as it is.
 
         Raises
         ------
         ResultError
-            `path` cannot be written; what was there is unchanged.
+            `path` cannot be written; a file that was there is unchanged.
         """
-        target = Path(path)
         text = json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        # Beside the target, since a rename does not cross file systems.
-        spare = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            spare.write_text(text + "\n", encoding="utf-8")
-            spare.replace(target)
+            write_whole(Path(path), text + "\n")
         except OSError as error:
-            with contextlib.suppress(OSError):
-                spare.unlink()
-            raise ResultError(f"cannot write {target}: {error.strerror or error}") from None
+            raise ResultError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:

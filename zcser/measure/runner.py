@@ -23,6 +23,7 @@ from typing import IO
 import numpy as np
 
 from zcser.measure.baseline import CODEC
+from zcser.measure.data import data_fingerprint
 from zcser.measure.document import document
 from zcser.measure.job import Began, Finished, Job, Load
 from zcser.measure.noise import Disturbance
@@ -85,6 +86,7 @@ def run(request: Request, progress: Callable[[Event], None] = lambda _: None) ->
     plan = make_plan(request)
     with _opened(request.samples) as file:
         begin = time.perf_counter()
+        data = {name: data_fingerprint(payload, plan.preset.rotation) for name, payload in plan.payloads.items()}
         running = _Run(plan, request.seed, begin)
         complete = True
         try:
@@ -95,7 +97,7 @@ def run(request: Request, progress: Callable[[Event], None] = lambda _: None) ->
         wall_s = time.perf_counter() - begin
         if file is not None:
             _save_samples(file, running.state)
-    return document(plan, request, running.state, running.noise, complete=complete, wall_s=wall_s)
+    return document(plan, request, running.state, running.noise, data=data, complete=complete, wall_s=wall_s)
 
 
 class _Run:
@@ -139,10 +141,10 @@ class _Run:
         )
 
     def _share_ns(self, number: int) -> int | None:
-        """The time of a cell in a round; None where the budget is used up."""
+        """The time of a cell in a round; None where the budget is used up and this round is none that comes in any case."""
         preset = self.plan.preset
         left_ns = preset.budget_s * 1e9 - self.state.spent_ns
-        if number > 0 and left_ns <= 0:
+        if number >= preset.least_rounds and left_ns <= 0:
             return None
         floors_ns = [self.state.floor_ns(key) for key in self.state.due()]
         return share_out(left_ns / (preset.rounds - number), floors_ns, preset.least_ns, preset.slot.total_ns)

@@ -1,6 +1,7 @@
 """What is known of each cell while a run goes on.
 
-1. A cell that has a problem, or has used up its bound, is not measured again.
+1. A cell that has a problem is not measured again; nor is one that has used up its bound, once it has the processes
+   that its preset asks for in any case.
 2. A worker that was lost is laid to the cell that it was at. One that said nothing yet takes all of its cells with it; one
    that hung takes those of the payload, since waiting once more would be as long.
 """
@@ -16,7 +17,7 @@ from zcser.measure.process import WorkerLostError
 from zcser.measure.result import Allocations, Copies, Size, Status
 from zcser.measure.sample import Sample
 
-__all__ = ["KEPT_BYTES", "LARGE_BYTES", "Record", "State"]
+__all__ = ["KEPT_BYTES", "LARGE_BYTES", "Record", "State", "most_kept"]
 
 LARGE_BYTES = 1_000_000
 """Messages from here on are timed in both states of malloc, where the preset says so."""
@@ -72,31 +73,30 @@ class State:
         self.records = {key: Record() for key in plan.measured}
         self.spent_ns = 0
         self._cap_ns = plan.preset.cap_ns
+        self._least_rounds = plan.preset.least_rounds
 
     def floor_ns(self, key: Key) -> int:
         """What a cell takes in a process at least: a call to warm up, and one to time."""
         return 2 * max((sample.op_ns for sample in self.records[key].samples.values()), default=0)
 
     def allowed_ns(self, key: Key) -> int:
-        """What is left of a cell's bound."""
-        return max(1, self._cap_ns - self.records[key].spent_ns)
+        """What a cell may take in its next process: what is left of its bound, but for the processes that it must have."""
+        record = self.records[key]
+        left_ns = self._cap_ns - record.spent_ns
+        return max(1, left_ns // max(1, self._least_rounds - len(record.samples)))
 
     def most_kept(self, key: Key) -> int:
-        """How many results of a cell may live at a time, by what one of them allocates; 0 where that is not known."""
-        found = self.records[key].allocations
-        if found is None:
-            return 0
-        sizes = (found.python_bytes, found.native_bytes, found.peak_bytes)
-        return KEPT_BYTES // max(1, int(sum(size for size in sizes if size is not None)))
+        """How many results of a cell may live at a time."""
+        return most_kept(self.records[key].allocations)
 
     def due(self, codec: str | None = None) -> list[Key]:
-        """The cells that are still worth a process; all of them in the first round."""
+        """The cells that are still worth a process; all of them in the first rounds."""
         return [
             key
             for key, record in self.records.items()
             if codec in (None, key.codec)
             and record.problem is None
-            and (not record.samples or record.spent_ns + self.floor_ns(key) <= self._cap_ns)
+            and (len(record.samples) < self._least_rounds or record.spent_ns + self.floor_ns(key) <= self._cap_ns)
         ]
 
     def large(self, codec: str) -> list[Key]:
@@ -133,6 +133,14 @@ class State:
     def _end(self, keys: Sequence[Key], status: Status, reason: str) -> None:
         for key in keys:
             self.records[key].problem = status, reason
+
+
+def most_kept(found: Allocations | None) -> int:
+    """How many results may live at a time, by what one of them allocates; 0 where that is not known."""
+    if found is None:
+        return 0
+    sizes = (found.python_bytes, found.native_bytes, found.peak_bytes)
+    return KEPT_BYTES // max(1, int(sum(size for size in sizes if size is not None)))
 
 
 def _concerns(key: Key, codec: str, payload: str, operation: str | None) -> bool:

@@ -86,24 +86,35 @@ def percentile(ordered: npt.NDArray[np.integer], permille: int) -> float | None:
     return float(ordered[-(-count * permille // 1000) - 1])
 
 
-def latency_of(samples_ns: npt.NDArray[np.integer]) -> Latency:
-    """Latency of all samples together.
+def latency_of(processes_ns: Sequence[npt.NDArray[np.integer]]) -> Latency:
+    """Latency of all samples together, and percentiles of each process by itself.
 
     Parameters
     ----------
-    samples_ns
-        Whole nanoseconds, in any order; at least one.
+    processes_ns
+        The samples of each process, at least one, in whole nanoseconds and any order.
     """
-    ordered = np.sort(samples_ns)
+    each = [np.sort(samples_ns) for samples_ns in processes_ns]
+    ordered = np.sort(np.concatenate(each))
     count = len(ordered)
     shown = {name: percentile(ordered, permille) for name, permille in _PERMILLE.items()}
+    by_process = [tuple(percentile(samples_ns, permille) for samples_ns in each) for permille in _PERMILLE.values()]
     unsure = [name for name in shown if count * (1000 - _PERMILLE[name]) < SURE_ABOVE * 1000]
+    p50_ns, p90_ns, p99_ns, p999_ns = shown.values()
+    process_p50_ns, process_p90_ns, process_p99_ns, process_p999_ns = by_process
     return Latency(
         n=count,
-        **shown,
+        p50_ns=p50_ns,
+        p90_ns=p90_ns,
+        p99_ns=p99_ns,
+        p999_ns=p999_ns,
         max_ns=float(ordered[-1]),
         uncertain=tuple(name.removesuffix("_ns") for name in unsure if shown[name] is not None),
         histogram=histogram(ordered),
+        process_p50_ns=process_p50_ns,
+        process_p90_ns=process_p90_ns,
+        process_p99_ns=process_p99_ns,
+        process_p999_ns=process_p999_ns,
     )
 
 
@@ -146,7 +157,7 @@ def retained_of(processes: Sequence[Timed]) -> Retained | None:
     """Latency and collections with results kept; None where no process took them."""
     if not processes:
         return None
-    return Retained(latency_of(np.concatenate([one.latencies_ns for one in processes])), collections_of(processes))
+    return Retained(latency_of([one.latencies_ns for one in processes]), collections_of(processes))
 
 
 def cost_of(processes: Sequence[ProcessCost]) -> Cost:

@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from typing import IO, Any
 
 from zcser.core.errors import EncodeError, SchemaError, UnsupportedOperation
 from zcser.measure import job
@@ -35,7 +36,7 @@ from zcser.measure.sample import empty_sample, take_sample
 from zcser.native import zcount
 from zcser.payloads.base import Payload
 
-__all__ = ["main", "outcome", "work"]
+__all__ = ["count_allocations", "forget_preload", "main", "outcome", "settle_malloc", "take_order", "work"]
 
 _PROBES = 3
 
@@ -46,19 +47,26 @@ _LARGEST_KEPT = 31 << 20
 
 def main() -> None:
     """Do one job."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    todo: Job = job.read(sys.stdin.buffer)
-    threading.Thread(target=_leave_with_runner, daemon=True).start()
-    _forget_preload()
+    order, out = take_order()
+    todo: Job = order
     before = disturbance()
     gc.disable()
     if not todo.fresh:
-        _settle_malloc()
+        settle_malloc()
     for message in work(todo):
         job.write(out, message)
     job.write(out, Finished(disturbance().since(before)))
+
+
+def take_order() -> tuple[Any, IO[bytes]]:
+    """What this process is to do, and where its messages go; from here on rules 1 and 2 hold."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    order = job.read(sys.stdin.buffer)
+    threading.Thread(target=_leave_with_runner, daemon=True).start()
+    forget_preload()
+    return order, out
 
 
 def _leave_with_runner() -> None:
@@ -68,7 +76,7 @@ def _leave_with_runner() -> None:
     os._exit(1)
 
 
-def _forget_preload() -> None:
+def forget_preload() -> None:
     """Take the counter out of what this process hands to its children, which nobody counts."""
     library = zcount.load()
     others = [
@@ -78,7 +86,7 @@ def _forget_preload() -> None:
         os.environ["LD_PRELOAD"] = " ".join(others)
 
 
-def _settle_malloc() -> None:
+def settle_malloc() -> None:
     """Bring glibc's malloc to the state in which a service that has ever freed a large message has it.
 
     Until a block of up to 32 MiB was freed, any block above a threshold that starts at 128 KiB is mapped anew on each
@@ -127,7 +135,15 @@ def _check(todo: Job, load: Load) -> Iterator[job.Message]:
             prepared = OPERATIONS[name].prepare(bench)
             require(prepared)
             size = _size(bench) if name == "encode" else None
-            allocations, spent_ns = _count(todo, prepared, bench.codec.info.library)
+            begin_ns = now_ns()
+            allocations = count_allocations(
+                prepared,
+                bench.codec.info.library,
+                rotation=todo.rotation,
+                op_limit_ns=todo.allocations_op_ns,
+                budget_ns=todo.allocations_ns,
+            )
+            spent_ns = now_ns() - begin_ns
             copies = copies_of(bench, name, prepared, allocations)
         except Exception as error:  # noqa: BLE001 - rule 3
             yield Ended(load.payload, name, *outcome(error))
@@ -171,27 +187,48 @@ def _size(bench: Bench) -> Size:
     return Size(sizes[(len(sizes) - 1) // 2], sizes[0], sizes[-1])
 
 
-def _count(todo: Job, prepared: Prepared, library: str) -> tuple[Allocations | None, int]:
-    """Allocations, and the time that it took."""
-    begin_ns = now_ns()
+def count_allocations(
+    prepared: Prepared,
+    library: str,
+    *,
+    rotation: int,
+    op_limit_ns: int,
+    budget_ns: int,
+    most_distinct: int | None = None,
+) -> Allocations | None:
+    """What a call allocates; None where it takes too long to be made again and again.
+
+    Parameters
+    ----------
+    library
+        The library that works below; "" where it is unknown.
+    rotation
+        How many values are counted over, as a cell rotates them; fewer where there is no time to make them.
+    op_limit_ns
+        How long a call may take.
+    budget_ns
+        Bound on each pass.
+    most_distinct
+        How many of the values differ at most; None: all.
+    """
+    op_ns = 1
     for argument in prepared.inputs.arguments(_PROBES):
         called_ns = now_ns()
         prepared.call(argument)
         op_ns = max(1, now_ns() - called_ns)
-        if op_ns > todo.allocations_op_ns:
-            return None, now_ns() - begin_ns
-    # As many values as a cell rotates, where there is time to make them.
-    prepared.inputs.arguments(todo.rotation)
-    begin_ns = now_ns()
-    found = allocations_of(
+        if op_ns > op_limit_ns:
+            return None
+    # `leading` repeats only those that were made.
+    prepared.inputs.arguments(rotation)
+    made = prepared.inputs.distinct
+    return allocations_of(
         prepared.call,
         prepared.inputs.leading,
-        distinct=prepared.inputs.distinct,
+        distinct=made if most_distinct is None else min(made, most_distinct),
         op_ns=op_ns,
-        budget_ns=todo.allocations_ns,
+        budget_ns=budget_ns,
         library=library,
     )
-    return found, now_ns() - begin_ns
 
 
 def outcome(error: Exception) -> tuple[Status, str]:

@@ -7,27 +7,24 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from zcser.core.errors import ZcserError
+from zcser.measure.env import python_name, python_record
 from zcser.measure.figures import Allocations, Collections, Cost, Latency, Retained
 from zcser.measure.jsonform import FormError, from_json, to_json
 from zcser.measure.sample import Sample
-from zcser.measure.stats import collections_of, cost_of, latency_of, percentile, retained_of
+from zcser.measure.stats import collections_of, cost_of, latency_of, retained_of
 from zcser.measure.timer import timer_name
 
-__all__ = ["TAILS", "Figures", "FiguresError", "Where", "columns", "figures_of"]
+__all__ = ["Figures", "FiguresError", "Where", "columns", "figures_of"]
 
 SCHEMA_VERSION = 1
 
-TAILS = {"p50": 500, "p90": 900, "p99": 990, "p999": 999}
-"""The percentiles of single calls, with their share in permille."""
+_TAILS = ("p50", "p90", "p99", "p999")
+"""Percentiles of single calls."""
 
 _COUNTED = (
     "python_allocations",
@@ -63,8 +60,6 @@ class Figures:
         Distinct values that the calls took in turn. 1: caches are hot.
     cost, latency, gc, retained, allocations
         As in a cell of a result. Histograms are left out.
-    process_tails_ns
-        By name of a percentile, that of the single calls of each process; None where too few lie above.
     capped, all_dirty
         Whether a process met its time bound; whether one had no batch free of preemptions.
     """
@@ -78,7 +73,6 @@ class Figures:
     values: int
     cost: Cost
     latency: Latency
-    process_tails_ns: dict[str, tuple[float | None, ...]]
     gc: Collections
     retained: Retained | None
     allocations: Allocations | None
@@ -121,19 +115,17 @@ def figures_of(
 ) -> Figures:
     """Put the processes of one benchmark, at least one, together; `distinct` is how many values differ at most."""
     singles = [sample.single for sample in samples]
-    ordered = [np.sort(single.latencies_ns) for single in singles]
     return Figures(
         where=where,
         reason=reason,
         cell=cell,
         preset=preset,
         timer=timer_name(),
-        python=f"{platform.python_implementation()} {platform.python_version()}",
+        python=python_name(python_record()),
         values=min(distinct, max(sample.values for sample in samples)),
         cost=cost_of([sample.cost for sample in samples]),
-        latency=replace(latency_of(np.concatenate(ordered)), histogram=()),
+        latency=replace(latency_of([single.latencies_ns for single in singles]), histogram=()),
         retained=_retained(samples),
-        process_tails_ns={name: _each(ordered, permille) for name, permille in TAILS.items()},
         gc=collections_of(singles),
         allocations=allocations,
         capped=any(sample.capped for sample in samples),
@@ -144,10 +136,6 @@ def figures_of(
 def _retained(samples: Sequence[Sample]) -> Retained | None:
     found = retained_of([sample.retained for sample in samples if sample.retained is not None])
     return None if found is None else replace(found, latency=replace(found.latency, histogram=()))
-
-
-def _each(ordered: Sequence[npt.NDArray[np.integer]], permille: int) -> tuple[float | None, ...]:
-    return tuple(percentile(samples_ns, permille) for samples_ns in ordered)
 
 
 def _counts_of(found: Allocations | None) -> dict[str, float | None]:
@@ -168,7 +156,7 @@ def columns(figures: Figures) -> dict[str, float | None]:
     """The figures for the ``stats`` of pytest-benchmark's JSON, by the names that rules use; times in seconds."""
     return {
         "p10": figures.cost.p10_ns / 1e9,
-        **{name: _seconds(getattr(figures.latency, f"{name}_ns")) for name in TAILS},
+        **{name: _seconds(getattr(figures.latency, f"{name}_ns")) for name in _TAILS},
         **_counts_of(figures.allocations),
         **{name: getattr(figures.allocations, name, None) for name in _COUNTED},
         "gc_collections": sum(figures.gc.collections),

@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import io
-import os
 import pickle
-import subprocess
 import sys
 import tracemalloc
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import closing
 
-from zcser.measure import job
 from zcser.measure.figures import Allocations
 from zcser.measure.plan import Preset
+from zcser.measure.process import WorkerLostError, answers, worker_environment
 from zcser.measure.sample import Sample
-from zcser.native.zcount import preload_environment
+from zcser.measure.state import most_kept
 from zcser.pytest_plugin.figures import Figures, Where, figures_of
-from zcser.pytest_plugin.tasks import Answer, Order, Task, count_task, most_kept, time_task
+from zcser.pytest_plugin.tasks import Answer, Order, Task, count_task, time_task
 
 __all__ = ["measure"]
 
@@ -59,32 +56,19 @@ def _in_workers(task: Task, preset: Preset) -> tuple[list[Sample], Allocations |
         pickled = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
     except Exception as error:
         raise _CannotTravelError(f"it cannot be pickled: {' '.join(str(error).split())}") from error
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)}
-    found = _ask(Order(pickled, preset, count=True), preload_environment(environment)).allocations
+    found = _ask(Order(pickled, preset, count=True)).allocations
     order = Order(pickled, preset, count=False, most_kept=most_kept(found))
-    answers = [_ask(order, environment) for _ in range(preset.rounds)]
-    return [answer.sample for answer in answers if answer.sample is not None], found
+    done = [_ask(order) for _ in range(preset.rounds)]
+    return [answer.sample for answer in done if answer.sample is not None], found
 
 
-def _ask(order: Order, environment: Mapping[str, str]) -> Answer:
-    sent = io.BytesIO()
-    job.write(sent, order)
+def _ask(order: Order) -> Answer:
+    environment = worker_environment(counting=order.count)
     try:
-        done = subprocess.run(
-            # -P: the current folder's modules shadow nothing unless they are on this process's path too.
-            [sys.executable, "-P", "-m", "zcser.pytest_plugin.worker"],
-            input=sent.getvalue(),
-            capture_output=True,
-            timeout=order.preset.silence_s,
-            check=False,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired:
-        raise _CannotTravelError(f"its worker said nothing for {order.preset.silence_s:g} s") from None
-    try:
-        answer: Answer = job.read(io.BytesIO(done.stdout))
-    except EOFError:
-        raise _CannotTravelError(f"its worker died with exit code {done.returncode}") from None
+        with closing(answers("zcser.pytest_plugin.worker", order, order.preset.silence_s, environment)) as said:
+            answer: Answer = next(said)
+    except WorkerLostError as error:
+        raise _CannotTravelError(str(error)) from None
     if answer.reason is not None:
         raise _CannotTravelError(answer.reason)
     return answer

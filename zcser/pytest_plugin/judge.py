@@ -1,28 +1,25 @@
 """The rules of ``--zcser-fail``: this session's figures against those of a baseline.
 
 1. Rules and verdicts are those of ``zcser diff`` (`zcser.gate`), with all times of the session corrected together.
-2. What single calls took (p50 to p999) is judged by the percentiles of each process, which zbench keeps.
-3. Figures taken in other ways (preset, timer, Python, in a worker or not) are not compared.
-4. The machine's own drift is not taken off: a session has no rows that no change can touch.
-5. Only "regressed" fails a session; what cannot be told is said.
+2. Figures taken in other ways (preset, timer, Python, in a worker or not) are not compared.
+3. The machine's own drift is not taken off: a session has no rows that no change can touch.
+4. Only "regressed" fails a session; what cannot be told is said.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zcser.core.errors import ZcserError
-from zcser.gate.judge import MIN_PROCESSES, Judgement, Tested, judge, judge_times
+from zcser.gate.judge import Judgement, Tested, judge, judge_times
 from zcser.gate.rules import METRICS, Rule, RuleError, parse_rules
-from zcser.gate.stats import welch
+from zcser.measure.env import python_name
 from zcser.measure.result import Cell, Result, ResultError
-from zcser.pytest_plugin.figures import TAILS, Figures, FiguresError
+from zcser.pytest_plugin.figures import Figures, FiguresError
 from zcser.report.units import duration_text, number_text
 
 __all__ = ["BaselineError", "Judge", "Verdict", "make_judge"]
@@ -57,7 +54,6 @@ class _Side(NamedTuple):
     way: tuple[str, ...]
     python: str
     cell: Cell
-    tails_ns: Mapping[str, Sequence[float | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,27 +81,12 @@ class Judge:
             return Judgement(rule, new.cell, "refused", reason=_difference(old.way, new.way))
         if old.python != new.python:
             return Judgement(rule, new.cell, "refused", reason=_difference((old.python,), (new.python,)))
-        if rule.metric.name in TAILS:
-            return _tested_tail(rule, old, new)
         return judge(rule, old.cell, new.cell) or Judgement(rule, new.cell, "unknown", reason="it has no such figure")
 
 
 def _difference(old: Sequence[str], new: Sequence[str]) -> str:
     parts = [f"{before} then, {after} now" for before, after in zip(old, new, strict=True) if before != after]
     return f"measured in other ways: {'; '.join(parts)}"
-
-
-def _tested_tail(rule: Rule, old: _Side, new: _Side) -> Tested | Judgement:
-    name = rule.metric.name
-    before, after = ([time for time in side.tails_ns.get(name, ()) if time] for side in (old, new))
-    if min(len(before), len(after)) < MIN_PROCESSES:
-        reason = (
-            f"{len(before)} processes then and {len(after)} now have a {name}; {MIN_PROCESSES} a side are needed "
-            "(--zcser-preset full)"
-        )
-        return Judgement(rule, new.cell, "unknown", reason=reason)
-    shift = welch(*([math.log(time) for time in side] for side in (before, after)))
-    return Tested(rule, new.cell, statistics.geometric_mean(before), statistics.geometric_mean(after), shift)
 
 
 def make_judge(rules: Sequence[str], baseline: str) -> Judge:
@@ -184,11 +165,10 @@ def _side(figures: Figures) -> _Side:
             gc=figures.gc,
             allocations=figures.allocations,
         ),
-        tails_ns=figures.process_tails_ns,
     )
 
 
 def _side_of_cell(cell: Cell, result: Result) -> _Side:
-    python = f"{result.environment.python.get('implementation')} {result.environment.python.get('version')}"
-    # A result keeps percentiles of single calls for all processes together, which cannot be judged by processes.
-    return _Side(way=("workers", result.preset, result.method.timer), python=python, cell=cell, tails_ns={})
+    return _Side(
+        way=("workers", result.preset, result.method.timer), python=python_name(result.environment.python), cell=cell
+    )

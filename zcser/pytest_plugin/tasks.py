@@ -11,21 +11,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from zcser import registry
-from zcser.measure.allocations import allocations_of
 from zcser.measure.bench import Bench, make_codec
-from zcser.measure.clock import now_ns
 from zcser.measure.figures import Allocations
 from zcser.measure.inputs import Rotating
 from zcser.measure.operations import OPERATIONS
 from zcser.measure.plan import Preset
 from zcser.measure.prepare import Prepared, require
 from zcser.measure.sample import Sample, take_sample
-from zcser.measure.state import KEPT_BYTES
+from zcser.measure.worker import count_allocations
 from zcser.payloads.base import Payload
 
-__all__ = ["Answer", "CallTask", "CodecTask", "Order", "Task", "count_task", "most_kept", "time_task"]
-
-_PROBES = 3
+__all__ = ["Answer", "CallTask", "CodecTask", "Order", "Task", "count_task", "time_task"]
 
 
 class Task(Protocol):
@@ -189,29 +185,11 @@ def time_task(task: Task, preset: Preset, most_kept: int) -> Sample:
 
 def count_task(task: Task, preset: Preset) -> Allocations | None:
     """Count what a call allocates, in this process; None where it takes too long to be made again and again."""
-    prepared = task.prepare(preset)
-    op_ns = 1
-    for argument in prepared.inputs.arguments(_PROBES):
-        begin_ns = now_ns()
-        prepared.call(argument)
-        op_ns = max(1, now_ns() - begin_ns)
-        if op_ns > preset.allocations_op_ns:
-            return None
-    # As many values as are timed in rotation; `leading` repeats only those that were made.
-    prepared.inputs.arguments(preset.rotation)
-    return allocations_of(
-        prepared.call,
-        prepared.inputs.leading,
-        distinct=min(task.distinct, prepared.inputs.distinct),
-        op_ns=op_ns,
+    return count_allocations(
+        task.prepare(preset),
+        task.library,
+        rotation=preset.rotation,
+        op_limit_ns=preset.allocations_op_ns,
         budget_ns=preset.allocations_ns,
-        library=task.library,
+        most_distinct=task.distinct,
     )
-
-
-def most_kept(found: Allocations | None) -> int:
-    """How many results may live at a time, by what one of them allocates; 0 where that is not known."""
-    if found is None:
-        return 0
-    sizes = (found.python_bytes, found.native_bytes, found.peak_bytes)
-    return KEPT_BYTES // max(1, int(sum(size for size in sizes if size is not None)))

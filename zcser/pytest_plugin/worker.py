@@ -1,38 +1,26 @@
 """The process that measures one benchmark: ``python -m zcser.pytest_plugin.worker``, started by `zcser.pytest_plugin.fresh`.
 
-It is prepared as the workers of ``zcser compare`` are: collector off except while timing, malloc in the state after a large
-block was freed. It takes one `Order` and gives one `Answer`; what the user's code prints goes to standard error.
+It is prepared as the workers of ``zcser compare`` are (`zcser.measure.worker`): collector off except while timing, malloc in
+the state after a large block was freed. It takes one `Order` and gives one `Answer`.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import pickle
-import signal
-import sys
 
 from zcser.measure import job
+from zcser.measure.worker import settle_malloc, take_order
 from zcser.pytest_plugin.tasks import Answer, Order, Task, count_task, time_task
 
 __all__ = ["main"]
 
-_LARGEST_KEPT = 31 << 20
-"""As in `zcser.measure.worker`: freeing such a block makes glibc serve smaller ones from its heap."""
-
 
 def main() -> None:
     """Carry out one order."""
-    # The runner answers the interrupt key, and kills this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    # What was preloaded into this process is not for its children.
-    os.environ.pop("LD_PRELOAD", None)
-    order: Order = job.read(sys.stdin.buffer)
+    order, out = take_order()
     gc.disable()
-    block = bytearray(_LARGEST_KEPT)
-    del block
+    settle_malloc()
     job.write(out, _answer(order))
 
 

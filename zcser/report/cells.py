@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from zcser.measure.result import Allocations, Cell, Latency, Result
-from zcser.report.model import ABSENT, NOT_TAKEN, Entry, one_line
+from zcser.report.model import ABSENT, NOT_TAKEN, NOTHING, Emphasis, Entry, one_line
 from zcser.report.ranking import Ranking, rank_costs, rank_sizes
 from zcser.report.units import bytes_text, duration_text, number_text, ratio_text
 
@@ -200,6 +200,28 @@ class Grid:
         if allocations is None or allocations.result_blocks is None:
             return missing or NOT_TAKEN
         return Entry(f"{_bound(allocations)}{number_text(allocations.result_blocks)}")
+
+    def copies_entry(self, codec: str, operation: str) -> Entry:
+        """Bytes allocated per byte on the wire, and the word of what becomes of the payload's bytes: "alias" or "copy"."""
+        missing = self._missing(codec, operation)
+        cell = self.cells[codec, operation] if missing is None else None
+        copies = None if cell is None else cell.copies
+        if cell is None or copies is None or (copies.aliases is None and copies.allocated_per_wire_byte is None):
+            return missing or NOT_TAKEN
+        word = copies.aliases or ""
+        emphasis: Emphasis = "best" if word == "alias" else "plain"
+        if copies.allocated_per_wire_byte is None:
+            return Entry(word, emphasis=emphasis)
+        bound = "" if cell.allocations is None else _bound(cell.allocations)
+        return Entry(f"{bound}{number_text(copies.allocated_per_wire_byte)}", word, emphasis=emphasis)
+
+    def holds_entry(self, codec: str, operation: str) -> Entry:
+        """Bytes that a result keeps alive besides its own."""
+        missing = self._missing(codec, operation)
+        copies = None if missing is not None else self.cells[codec, operation].copies
+        if copies is None:
+            return missing or NOT_TAKEN
+        return NOTHING if copies.retained_bytes is None else Entry(bytes_text(copies.retained_bytes))
 
 
 def _quantile(latency: Latency, name: str) -> Entry:

@@ -9,7 +9,7 @@ from zcser.report.distribution import distribution_table
 from zcser.report.legend import legend_of
 from zcser.report.model import Document, Section, Table, one_line
 from zcser.report.sentence import verdict
-from zcser.report.tables import baseline_table, latency_table, ledger_table, main_table
+from zcser.report.tables import baseline_table, latency_table, ledger_table, main_table, memory_table
 
 __all__ = ["document_of"]
 
@@ -17,14 +17,21 @@ NOTES_SHOWN = 3
 NOTEWORTHY = ("normalised", "repeated keys")
 
 
-def document_of(result: Result, *, ledger: bool = True, latency: bool = True, distribution: bool = False) -> Document:
+def document_of(
+    result: Result,
+    *,
+    ledger: bool = True,
+    memory: bool = False,
+    latency: bool = True,
+    distribution: bool = False,
+) -> Document:
     """The report of a result.
 
     Parameters
     ----------
     result
         A whole run or an interrupted one.
-    ledger, latency
+    ledger, memory, latency
         Whether each payload's section has these tables; the main table is always there.
     distribution
         Whether the latencies are also drawn, as lines of characters: for screens, whose characters have one width.
@@ -40,6 +47,7 @@ def document_of(result: Result, *, ledger: bool = True, latency: bool = True, di
             main,
             # Whoever measured nothing else wants to see it.
             ledger_table(grid, fused) if ledger or main is None else None,
+            memory_table(grid) if memory else None,
             latency_table(grid) if latency else None,
             distribution_table(grid) if distribution else None,
         ]

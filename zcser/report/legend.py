@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from zcser.measure.env import python_name
 from zcser.measure.result import Result
 from zcser.report.cells import flag_mark, flag_text
 from zcser.report.model import ABSENT, NOT_TAKEN, Table, one_line
-from zcser.report.tables import TITLES
+from zcser.report.tables import HOLDING, TITLES
 from zcser.report.units import bytes_text, number_text
 
 __all__ = ["legend_of", "machine_lines"]
@@ -28,7 +29,8 @@ def legend_of(result: Result, tables: Sequence[Table]) -> tuple[Line, ...]:
         if title in shown and operation in method.boundaries:
             lines.append((title, method.boundaries[operation]))
     lines.append(("cost", method.cost))
-    lines += [(term, text) for column, (term, text) in _beside(result).items() if column in shown]
+    # Some columns share a line.
+    lines += dict.fromkeys(line for column, line in _beside(result).items() if column in shown)
     lines.append(("timer", f"{method.timer}; {method.freeing}; collector: {method.gc}"))
     lines += machine_lines(result)
     return tuple((term, one_line(text)) for term, text in lines if text)
@@ -37,7 +39,12 @@ def legend_of(result: Result, tables: Sequence[Table]) -> tuple[Line, ...]:
 def _beside(result: Result) -> dict[str, Line]:
     """Terms of the columns that are not costs, by a column that they come with."""
     method = result.method
+    holds = (
+        "holds",
+        "bytes kept alive while the view or the array is in use: the message, and what the library holds itself",
+    )
     return {
+        **dict.fromkeys(HOLDING.values(), holds),
         "p99 enc": ("p99 enc, p99 dec", method.latency),
         "enc p50": ("p50 to max", method.latency),
         "GC/1k dec": ("GC/1k dec", "garbage collections per 1000 decodes, all generations"),
@@ -75,6 +82,14 @@ def _symbols(tables: Sequence[Table]) -> Iterator[Line]:
         yield ABSENT.text, "the codec has no such operation"
     if NOT_TAKEN.text in texts:
         yield NOT_TAKEN.text, "not taken, or fewer than 10 samples above the percentile"
+    words = texts | ratios
+    if "alias" in words:
+        yield (
+            "alias",
+            "arrays and bytes of the result lie in the memory that went in, proved by address and by changing it",
+        )
+    if "copy" in words:
+        yield "copy", "some of these, or all, are copies"
     if any(text.startswith("~") for text in texts):
         yield "~", "fewer than 100 samples above the percentile"
     if any(text.startswith("≥") for text in texts):
@@ -116,9 +131,8 @@ def machine_lines(result: Result) -> Iterator[Line]:
             f"clock {env.clock}, steps of {env.clock_lattice_ns} ns"
         ),
     )
-    python = f"{env.python.get('implementation', 'Python')} {env.python.get('version', '?')}"
     libraries = (f"numpy {what}" if name == "numpy" else what for name, what in env.libraries.items())
-    yield "software", ", ".join([python, *dict.fromkeys(libraries)])
+    yield "software", ", ".join([python_name(env.python), *dict.fromkeys(libraries)])
     if result.noise:
         yield "noise", _noise(result)
 

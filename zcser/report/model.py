@@ -3,7 +3,7 @@
 1. All text here is one line and printable: names and reasons come out of files and from users, and may hold anything.
    Escaping for a format (markup, pipes, quotes) is the exporter's own.
 2. An empty figure says why it is empty: ``-`` the codec has no such operation, ``n/a`` the figure was not taken or is
-   not valid, a word ("failed", "refused", "fused") otherwise.
+   not valid, a word ("failed", "refused", "fused", "nothing") otherwise.
 """
 
 from __future__ import annotations
@@ -11,7 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-__all__ = ["ABSENT", "NOT_TAKEN", "Column", "Document", "Emphasis", "Entry", "Section", "Table", "one_line", "split"]
+__all__ = [
+    "ABSENT",
+    "NOTHING",
+    "NOT_TAKEN",
+    "Column",
+    "Document",
+    "Emphasis",
+    "Entry",
+    "Section",
+    "Table",
+    "one_line",
+    "split",
+]
 
 Emphasis = Literal["plain", "best", "muted", "bad"]
 
@@ -33,7 +45,8 @@ class Entry:
     text
         The figure with its unit, or a word.
     ratio
-        How it stands to its column: ``"best"``, ``"tie"``, ``"1.9x"``; or a share, ``"33%"``.
+        How it stands to its column: ``"best"``, ``"tie"``, ``"1.9x"``; or a share, ``"33%"``; or a word that goes with it,
+        ``"alias"``.
     marks
         Footnote marks, explained by the document's legend.
     emphasis
@@ -53,6 +66,7 @@ class Entry:
 
 ABSENT = Entry("-", emphasis="muted")
 NOT_TAKEN = Entry("n/a", emphasis="muted")
+NOTHING = Entry("nothing", emphasis="muted")
 
 
 @dataclass(frozen=True, slots=True)

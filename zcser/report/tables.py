@@ -1,8 +1,8 @@
 """The tables of one payload, without a trace of an output format.
 
 1. Main table: what one operation costs (p10, in the unit that fits), how it stands in its column, then the wire size, the
-   tail and the memory. Ledger: where the cost of encode and decode goes, and what it is without guards. Latency: p50 to
-   max.
+   tail and the memory. Ledger: where the cost of encode and decode goes, and what it is without guards. Memory: what is
+   copied, and what a result keeps alive. Latency: p50 to max.
 2. Rows are ordered by encode + decode, fastest first; codecs that lack one of the two come after.
 3. A column in which no codec has a figure is dropped; a row that has none is not shown, and `reasons` says why.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.result import Result
 from zcser.report.cells import Grid
-from zcser.report.model import ABSENT, NOT_TAKEN, Column, Entry, Table, one_line
+from zcser.report.model import ABSENT, NOT_TAKEN, NOTHING, Column, Entry, Table, one_line
 from zcser.report.units import duration_text
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "latency_table",
     "ledger_table",
     "main_table",
+    "memory_table",
 ]
 
 COST_COLUMNS = {
@@ -52,6 +53,19 @@ LEDGER_OPERATIONS = (*PART_COLUMNS, *BARE_COLUMNS)
 
 TITLES = {**COST_COLUMNS, **VARIANT_COLUMNS, **{part: part for part in PART_COLUMNS}, **BARE_COLUMNS}
 """Operation to the title of its column."""
+
+COPY_OPERATIONS = {
+    "encode": "written",
+    "encode-segments": "written",
+    "decode": "read",
+    "decode-nocopy": "read",
+    "read-field": "read",
+    "tensor": "read",
+}
+"""What the memory table shows, each with the group of its column."""
+
+HOLDING = {"decode-nocopy": "no copy holds", "read-field": "field holds", "tensor": "tensor holds"}
+"""Operations whose result may keep the message alive."""
 
 QUANTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p999": "p99.9", "max": "max"}
 BASELINE_ROWS = {
@@ -85,7 +99,7 @@ def _table(title: str, grid: Grid, columns: Iterable[tuple[Column, Maker]], *, d
 
 
 def _has_figure(entry: Entry) -> bool:
-    return entry not in (ABSENT, NOT_TAKEN) and entry.emphasis != "bad"
+    return entry not in (ABSENT, NOT_TAKEN, NOTHING) and entry.emphasis != "bad"
 
 
 def main_table(grid: Grid) -> Table | None:
@@ -131,6 +145,22 @@ def ledger_table(grid: Grid, fused: frozenset[str]) -> Table | None:
     columns = [(Column(part, "parts"), maker(part, whole)) for part, whole in PART_COLUMNS.items()]
     columns += [(Column(title, "bare"), _cost_maker(grid, name)) for name, title in BARE_COLUMNS.items()]
     return _table("Ledger: where the cost goes, with the share of encode or decode", grid, columns)
+
+
+def memory_table(grid: Grid) -> Table | None:
+    """Bytes allocated per byte on the wire, aliases and copies, and what results keep alive."""
+
+    def copies_maker(operation: str) -> Maker:
+        return lambda codec: grid.copies_entry(codec, operation)
+
+    def holds_maker(operation: str) -> Maker:
+        return lambda codec: grid.holds_entry(codec, operation)
+
+    columns = [(Column(TITLES[name], group), copies_maker(name)) for name, group in COPY_OPERATIONS.items()]
+    columns += [(Column(title, "holds"), holds_maker(name)) for name, title in HOLDING.items()]
+    return _table(
+        "Memory: bytes allocated per byte on the wire, and what becomes of the payload's bytes", grid, columns
+    )
 
 
 def latency_table(grid: Grid) -> Table | None:

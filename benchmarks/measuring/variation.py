@@ -1,0 +1,95 @@
+"""By how much processes differ that measure the same: the cost that the core reports, and the plain mean beside it.
+
+1. The cost is the p10 of clean batches, by the core's own functions and the batches of the preset quick.
+2. Variation is the standard deviation over processes ÷ their mean, of each operation. The figure is the root mean square
+   over operations, as that of ``zcser doctor``.
+3. Load is two processes that compute without pause. They end by themselves, should nobody end them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from math import sqrt
+from statistics import fmean, stdev
+from typing import Any, Literal
+
+from benchmarks.measuring.batches import batch_of
+from benchmarks.measuring.figures import Effort, Figure, Goal
+from benchmarks.measuring.fresh import in_fresh_process
+from benchmarks.measuring.operations import OPERATIONS, prepare
+from zcser.measure.collector import freeze
+from zcser.measure.cost import process_cost, time_batches
+from zcser.measure.plan import PRESETS
+from zcser.measure.sample import Slot
+
+__all__ = ["costs", "variation"]
+
+Costs = dict[str, dict[str, float]]
+
+BUSY = 2
+_BUSY_S = 120
+
+
+def costs(slot: Slot) -> Costs:
+    """In this process, of each operation: p10 of clean batches, mean of all, and the share of dirty ones."""
+    found = {}
+    for name in OPERATIONS:
+        call, argument = prepare(name)
+        values = batch_of(call, argument, slot.batch_ns)
+        freeze()
+        for value in values:
+            call(value)
+        means_ns, dirty = time_batches(call, [values] * slot.batches, 60_000_000_000)
+        cost = process_cost(means_ns, dirty, len(values) * len(means_ns))
+        found[name] = {"p10_ns": cost.p10_ns, "mean_ns": fmean(means_ns), "dirty": cost.dirty_batches / cost.batches}
+    return found
+
+
+@contextlib.contextmanager
+def busy(count: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """So many processes that compute."""
+    program = f"import time\nend = time.monotonic() + {_BUSY_S}\nwhile time.monotonic() < end: pass"
+    with contextlib.ExitStack() as stack:
+        processes = []
+        for _ in range(count):
+            processes.append(stack.enter_context(subprocess.Popen([sys.executable, "-I", "-S", "-c", program])))
+            stack.callback(processes[-1].kill)
+        yield processes
+
+
+def variation(effort: Effort) -> tuple[list[Figure], dict[str, Any]]:
+    """Both, with the machine as it is and under load."""
+    slot = PRESETS["quick"].slot
+    idle = [in_fresh_process(costs, slot) for _ in range(effort.processes)]
+    with busy(BUSY):
+        loaded = [in_fresh_process(costs, slot) for _ in range(effort.processes)]
+    figures = [
+        _figure("idle, p10 of clean batches", idle, "p10_ns", Goal("<", 2)),
+        _figure("idle, mean of all batches", idle, "mean_ns"),
+        _figure(f"{BUSY} busy processes, p10 of clean batches", loaded, "p10_ns"),
+        _figure(f"{BUSY} busy processes, mean of all batches", loaded, "mean_ns"),
+    ]
+    return figures, {"idle": idle, "loaded": loaded}
+
+
+def _figure(
+    name: str, processes: list[Costs], figure: Literal["p10_ns", "mean_ns"], goal: Goal | None = None
+) -> Figure:
+    shares = [_variation([process[operation][figure] for process in processes]) for operation in OPERATIONS]
+    dirty = fmean(process[operation]["dirty"] for process in processes for operation in OPERATIONS)
+    return Figure(
+        f"variation between processes: {name}",
+        "%",
+        100 * sqrt(fmean(share**2 for share in shares)),
+        100 * min(shares),
+        100 * max(shares),
+        f"over operations; {len(processes)} processes, {100 * dirty:.0f}% of batches dirty",
+        goal,
+    )
+
+
+def _variation(values: list[float]) -> float:
+    return stdev(values) / fmean(values)
