@@ -1,6 +1,10 @@
 """The C parts. Each is optional: without a compiler the install succeeds, and zcser says what it does without them."""
 
+from pathlib import Path
+
 from setuptools import Extension, setup
+
+FLAT = Path("zcser/native/flat")
 
 setup(
     ext_modules=[
@@ -11,6 +15,13 @@ setup(
             extra_compile_args=["-O2", "-fvisibility=hidden"],
             libraries=["dl"],
             optional=True,
-        )
+        ),
+        Extension(
+            "zcser.native._flat",
+            sorted(map(str, FLAT.glob("*.c"))),
+            depends=sorted(map(str, FLAT.glob("*.h"))),
+            extra_compile_args=["-std=c11", "-O3", "-fvisibility=hidden"],
+            optional=True,
+        ),
     ]
 )

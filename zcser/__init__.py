@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from zcser.core.fidelity import equal
     from zcser.core.options import Limits
     from zcser.core.view import View, at, release, retained_bytes, to_value
+    from zcser.native import backend
     from zcser.registry import available, check, codec
     from zcser.schema.annotations import Id
     from zcser.schema.model import Schema
@@ -34,6 +35,7 @@ _HOME = {
     "ZcserError": "zcser.core.errors",
     "at": "zcser.core.view",
     "available": "zcser.registry",
+    "backend": "zcser.native",
     "check": "zcser.registry",
     "codec": "zcser.registry",
     "equal": "zcser.core.fidelity",
@@ -57,6 +59,7 @@ __all__ = [
     "ZcserError",
     "at",
     "available",
+    "backend",
     "check",
     "codec",
     "equal",

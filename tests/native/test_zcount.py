@@ -170,7 +170,9 @@ def test_the_collector_runs_inside_the_loop():
 def test_the_counts_are_dhats(expression, tmp_path):
     ours = counted(expression, calls=1000)
     # A range would make an int for each turn, which is a block too.
-    script = "import numpy as np\nimport sys\nf, x = " + expression + "\nfor y in [x] * (128 + int(sys.argv[1])): f(y)\n"
+    script = (
+        "import numpy as np\nimport sys\nf, x = " + expression + "\nfor y in [x] * (128 + int(sys.argv[1])): f(y)\n"
+    )
     blocks, size = [], []
     for calls in (0, 1000):
         report = tmp_path / f"{calls}.json"

@@ -23,9 +23,9 @@ from zcser.core.codec import Codec, Reads
 from zcser.core.errors import DecodeError, EncodeError, SchemaError
 from zcser.core.options import Options
 from zcser.core.view import View
-from zcser.flat.official_calls import Runtime
-from zcser.flat.official_view import compile_reader
-from zcser.flat.official_write import compile_writer
+from zcser.flat.official.calls import Runtime
+from zcser.flat.official.view import compile_reader
+from zcser.flat.official.write import compile_writer
 from zcser.flat.plan import layout_of
 from zcser.flat.verify import Verifier
 from zcser.schema.depth import refuse_deep

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from zcser.core.errors import DecodeError, EncodeError
 
-__all__ = ["Buffer", "address", "byte_view", "writable_view"]
+__all__ = ["Buffer", "address", "byte_view", "frozen_copy", "writable_view"]
 
 # Python 3.11 has no collections.abc.Buffer. Anything with the buffer protocol is accepted; these are the usual ones.
 Buffer: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[np.generic]
@@ -97,6 +97,13 @@ def writable_view(out: object, offset: int = 0, *, codec: str | None = None) -> 
     if not isinstance(offset, int) or isinstance(offset, bool) or not 0 <= offset <= view.nbytes:
         raise EncodeError(f"offset {offset!r} is outside the buffer of {view.nbytes} bytes", codec=codec)
     return view[offset:]
+
+
+def frozen_copy(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """A read-only copy of an array, for one that lies at an address where native code must not read its dtype."""
+    copied = array.copy()
+    copied.flags.writeable = False
+    return copied
 
 
 def address(buffer: object) -> int:

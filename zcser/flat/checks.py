@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -122,12 +122,20 @@ class Vtables:
         self.count = count
         self.slots = slots
         self.refuse_unknown = refuse_unknown
-        self.known: dict[bytes, tuple[int, ...]] = {}
+        self.known: dict[bytes, tuple[Any, ...]] = {}
+        self._usual = 0
+        # What lies beyond the slots is looked at only where it would be refused; a long vtable costs no more than a short.
+        self.reach = 1 << 16 if refuse_unknown else max((6 + 2 * index for index, _, _ in slots), default=4)
 
     def __call__(
-        self, buffer: bytes | memoryview, end: int, start: int, seen: dict[int, tuple[int, ...]]
-    ) -> tuple[int, ...]:
-        """Check the vtable at `start`, and enter it among those seen.
+        self, buffer: bytes | memoryview, end: int, start: int, seen: dict[int, tuple[Any, ...]]
+    ) -> tuple[Any, ...]:
+        """Check the vtable at `start`, and enter it among those seen; what `at` gives."""
+        found = seen[start * self.count + self.number] = self.at(buffer, end, start)
+        return found
+
+    def at(self, buffer: bytes | memoryview, end: int, start: int) -> tuple[Any, ...]:
+        """Check the vtable at `start`.
 
         Returns
         -------
@@ -136,6 +144,11 @@ class Vtables:
         """
         if start < 0 or start & 1:
             raise Fault(f"a vtable would start at byte {start}", max(start, 0))
+        # A vtable begins with its size: what equals a whole one that was checked needs no further look.
+        raw = bytes(buffer[start : start + self._usual])
+        found = self.known.get(raw)
+        if found is not None:
+            return found
         if start + 4 > end:
             raise Fault("a vtable leads past the end", start, cut=True)
         size = buffer[start] | buffer[start + 1] << 8
@@ -143,16 +156,18 @@ class Vtables:
             raise Fault(f"a vtable has {size} bytes", start)
         if start + size > end:
             raise Fault(f"a vtable of {size} bytes leads past the end", start, cut=True)
-        raw = bytes(buffer[start : start + size])
-        found = self.known.get(raw)
+        self._usual = size if size <= self.reach else 0
+        raw = bytes(buffer[start : start + min(size, self.reach)])
+        # One that was cut down stands under a key that no whole one has: its end must be looked at each time.
+        key = raw if size <= self.reach else raw + b"+"
+        found = self.known.get(key)
         if found is None:
             found = self._parse(raw, start)
             if len(self.known) < _KNOWN_VTABLES:
-                self.known[raw] = found
-        seen[start * self.count + self.number] = found
+                self.known[key] = found
         return found
 
-    def _parse(self, raw: bytes, start: int) -> tuple[int, ...]:
+    def _parse(self, raw: bytes, start: int) -> tuple[Any, ...]:
         _, inline, *offsets = struct.unpack(f"<{len(raw) // 2}H", raw)
         if inline < 4:
             raise Fault(f"a table has {inline} bytes", start + 2)

@@ -29,12 +29,12 @@ from zcser.flat.checks import MOST_DIMENSIONS, Fault, Vtables, tensor_check
 from zcser.flat.layout import Form, Layout, Missing, Slot, Table, element_form
 from zcser.schema.model import Bytes, Enum, List, Map, Ref, Str, Tensor, Type, Union
 
-__all__ = ["AMPLIFICATION", "Verifier"]
+__all__ = ["AMPLIFICATION", "SMALLEST", "Verifier"]
 
 AMPLIFICATION = (1 << 20, 16)
 """The bytes of a message, each counted as often as it is reached, may be the first and the second times its size."""
 
-_SMALLEST = 12
+SMALLEST = 12
 """Bytes of the smallest message: the root's offset, a table without fields, its vtable."""
 
 
@@ -76,7 +76,7 @@ class Verifier:
         end = len(buffer)
         if end > self.limits.bytes:
             raise VerifyError(f"{end} bytes are more than limits.bytes = {self.limits.bytes}", codec=self.codec)
-        if end < _SMALLEST:
+        if end < SMALLEST:
             raise TruncatedError(f"{end} bytes are fewer than any message has", codec=self.codec, offset=end)
         try:
             self._root(buffer, end, [self.limits.elements, AMPLIFICATION[0] + AMPLIFICATION[1] * end])

@@ -1,1 +1,39 @@
-"""Floor 1: C sources, and the one place that chooses between native and pure."""
+"""Floor 1: C sources, and the one place that chooses between native and pure.
+
+1. The C engine is used where it was built; ``ZCSER_BACKEND=pure`` or ``ZCSER_BACKEND=native`` in the environment forces
+   the choice when this package is first imported, for the life of the process.
+2. Both engines do the same to the last byte; only the time differs.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from zcser.core.errors import CodecUnavailableError
+
+__all__ = ["Backend", "backend"]
+
+Backend = Literal["native", "pure"]
+
+
+def _choose() -> Backend:
+    wanted = os.environ.get("ZCSER_BACKEND", "")
+    if wanted not in {"", "native", "pure"}:
+        raise ValueError(f"ZCSER_BACKEND must be native or pure, not {wanted!r}")
+    if wanted == "pure":
+        return "pure"
+    try:
+        from zcser.native import _flat  # noqa: F401
+    except ImportError as error:
+        if wanted == "native":
+            raise CodecUnavailableError(
+                f"ZCSER_BACKEND=native, but zcser's C extension is not there ({error}); install zcser again where a C "
+                "compiler is found, or unset it"
+            ) from error
+        return "pure"
+    return "native"
+
+
+backend: Backend = _choose()
+"""Which engines run: "native", in C, or "pure", in Python."""

@@ -24,7 +24,7 @@ import numpy as np
 
 from zcser.core.source import Source
 from zcser.flat.layout import Form, Layout, Missing, Slot, element_form
-from zcser.flat.official_calls import Normalise, Writer, fitted, offset_vector, tensor_writer
+from zcser.flat.official.calls import Normalise, Writer, fitted, offset_vector, tensor_writer
 from zcser.schema.model import (
     Bytes,
     Enum,

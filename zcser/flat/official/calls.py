@@ -14,6 +14,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 import numpy.typing as npt
 
+from zcser.core.buffers import frozen_copy
 from zcser.core.dtypes import dtype_name, dtype_numbered, number_of, tensor_bytes
 from zcser.flat.checks import shape_fits
 from zcser.flat.layout import Number
@@ -142,10 +143,7 @@ def tensor_reader(runtime: Runtime) -> Reader:
         array: npt.NDArray[Any] = table.GetVectorAsNumpy(ubytes, data).view(dtype).reshape(extents)
         if copy:
             return array.copy()
-        if not array.flags.aligned:
-            array = array.copy()
-            array.flags.writeable = False
-        return array
+        return array if array.flags.aligned else frozen_copy(array)
 
     return read
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from zcser.core.source import Source
 from zcser.flat.layout import Form, Layout, Missing, Number, Slot, element_form
-from zcser.flat.official_calls import Runtime, read_bytes, refuse, tensor_reader
+from zcser.flat.official.calls import Runtime, read_bytes, refuse, tensor_reader
 from zcser.schema.model import (
     Bytes,
     Enum,

@@ -1,7 +1,7 @@
 """Lazy views over the official accessors, generated from a layout.
 
 1. A view holds a ``flatbuffers.table.Table``, and reads a field when it is asked for, by the calls that flatc's Python
-   code makes. What it gives is read as in `zcser.flat.official_read`, without copies.
+   code makes. What it gives is read as in `zcser.flat.official.read`, without copies.
 2. All tables of one message share one memoryview. To release a view is to release that: every read through any of them
    fails from then on, and the message is let go, while arrays and slices that were handed out keep it.
 3. Whatever exception an unverified message provokes is a `DecodeError`.
@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 from zcser.core.errors import DecodeError, ReleasedViewError
 from zcser.core.view import MapView, RecordView, SequenceView, View, record_view_class, released
 from zcser.flat.layout import Form, Layout, Missing, Slot, element_form
-from zcser.flat.official_calls import Reader, Runtime
-from zcser.flat.official_read import ReadGenerator, vtable_place
+from zcser.flat.official.calls import Reader, Runtime
+from zcser.flat.official.read import ReadGenerator, vtable_place
 from zcser.schema.model import List, Map, Ref, Str, Type, strip_optional
 
 __all__ = ["compile_reader"]

@@ -1,0 +1,1 @@
+"""The Python half of the engine in C."""

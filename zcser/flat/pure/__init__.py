@@ -1,0 +1,1 @@
+"""The engine in Python: code generated from a program."""

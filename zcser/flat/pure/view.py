@@ -1,0 +1,239 @@
+"""Lazy views in pure Python, generated from a program: what opens each part of a message, and what reads each field.
+
+1. No class and no code is made for a vtable: a view holds the offsets that its vtable gives, which `Vtables` remembers.
+2. What is read is checked as far as safety asks: a vtable keeps the rules of the verifier, an offset leads forward, and
+   what it leads to lies inside the buffer. All else is the verifier's.
+3. Values with their parts (`zcser.to_value`) are read by the functions of `zcser.flat.pure.read_code`, which check all.
+
+Names in generated code: ``box`` holds the buffer ``b`` and what decodes UTF-8, ``p`` is a table, ``f`` the form of its vtable, ``q`` a value.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zcser.core.view import record_view_class, released
+from zcser.flat.checks import Vtables
+from zcser.flat.layout import Missing
+from zcser.flat.program import Node, Op, Place
+from zcser.flat.pure.read_code import VECTORS, ReadGenerator
+from zcser.flat.pure.read_form import code_of, is_scalar, slots_of
+from zcser.flat.pure.view_parts import EntriesView, ListView, NumbersView, ScalarsView, TableView
+from zcser.schema.model import Str
+
+__all__ = ["ViewGenerator"]
+
+
+class ViewGenerator:
+    """Writes beside the functions that read values, which views use too.
+
+    Parameters
+    ----------
+    eager
+        Writes those functions.
+    state
+        Makes the state that those functions share about the message in a buffer.
+    codec
+        Name that errors carry.
+    """
+
+    def __init__(self, eager: ReadGenerator, state: Callable[[Any], list[Any]], codec: str | None) -> None:
+        self.eager = eager
+        self.program = eager.program
+        self.source = eager.source
+        self.state = state
+        self.codec = codec
+        self.classes: list[Callable[[dict[str, Any]], None]] = []
+        self.vtables: dict[int, tuple[Vtables, dict[int, int]]] = {}
+        self.source.namespace.update(new=object.__new__, released=released)
+
+    def make_classes(self, namespace: dict[str, Any]) -> None:
+        """Make the view classes out of the functions in a namespace, and add them to it."""
+        for make in self.classes:
+            make(namespace)
+
+    def form(self, index: int) -> tuple[Vtables, dict[int, int]]:
+        """The vtables of a table, and where what `Vtables.at` gives has the offset of each slot."""
+        if index not in self.vtables:
+            slots = slots_of(self.program, self.program.nodes[index])
+            vtables = Vtables(0, 0, [(slot, size, True) for slot, size in slots], refuse_unknown=False)
+            self.vtables[index] = vtables, {slot: place for place, (slot, _) in enumerate(slots, 3)}
+        return self.vtables[index]
+
+    # Tables -----------------------------------------------------------------------------------------------------------
+
+    def opener(self, index: int) -> str:
+        """The function that shows the table of a node at ``p``: a view of a record, or what stands in a box."""
+        node = self.program.nodes[index]
+        return self.eager.later("open", index, self._record if node.op is Op.TABLE else self._box)
+
+    def _find_form(self, index: int) -> None:
+        self.source.line(f"f = {self.source.constant(self.form(index)[0].at)}(b, len(b), p - I32(b, p)[0])")
+
+    def _box(self, name: str, index: int) -> None:
+        node = self.program.nodes[index]
+        with self.source.block(f"def {name}(box, p):"):
+            self.source.line("b = box[0]")
+            if node.op is Op.TENSOR:
+                self._return(index, "p")
+                return
+            self._find_form(index)
+            self._slot(index, node.places[0])
+
+    def _record(self, name: str, index: int) -> None:
+        node, line = self.program.nodes[index], self.source.line
+        with self.source.block(f"def {name}(box, p):"):
+            line("b = box[0]")
+            self._find_form(index)
+            line(f"x = new(View{index})")
+            line("x._zc_box = box; x._zc_pos = p; x._zc_form = f")
+            line("return x")
+        for place in node.places:
+            with self.source.block(f"def get{index}_{place.index}(view):"):
+                with self.source.block("try:"):
+                    shares = "" if is_scalar(self.program.nodes[place.node]) else "box = view._zc_box; "
+                    line(f"{shares}b = view._zc_box[0]; p = view._zc_pos; f = view._zc_form")
+                    self._slot(index, place)
+                line("except Exception as error: raise view._zc_fail(error) from error")
+        rows, where = self.eager.rows(index), self.form(index)[1]
+        record = self.program.layout.schema.resolve(node.neutral)  # type: ignore[arg-type]  # a Ref
+
+        def make(namespace: dict[str, Any]) -> None:
+            read, state = namespace[rows], self.state
+            attributes = {
+                "__slots__": (),
+                "_zc_codec": self.codec,
+                "_zc_whole": staticmethod(lambda b, p: read(b, (p,), state(b), {}, True, 0)[0]),
+                "_zc_places": {
+                    place.name: where[place.index] for place in node.places if place.missing is Missing.ABSENT
+                },
+            }
+            getters = {place.name: namespace[f"get{index}_{place.index}"] for place in node.places}
+            namespace[f"View{index}"] = record_view_class(
+                type("RecordView", (TableView,), attributes),
+                record.name,
+                {item.name: getters[item.name] for item in record.fields},
+            )
+
+        self.classes.append(make)
+
+    def _slot(self, index: int, place: Place) -> None:
+        """Return what stands in a slot of the table ``p``."""
+        line, node, where = self.source.line, self.program.nodes[place.node], self.form(index)[1]
+        line(f"o = f[{where[place.index]}]")
+        with self.source.block("if o:"):
+            if is_scalar(node):
+                self._scalar(node, "p + o")
+            elif node.op is Op.UNION:
+                line(f"k = f[{where[place.index - 1]}]")
+                line("k = b[p + k] if k else 0")
+                self._follow("p + o")
+                for number, (_, option) in enumerate(node.options, 1):
+                    with self.source.block(f"if k == {number}:"):
+                        self._return(option, "q")
+                line("refuse()")
+            else:
+                self._follow("p + o")
+                self._return(place.node, "q")
+        line("if b is None: raise released()")
+        line(f"return {self._missing(place)}")
+
+    def _missing(self, place: Place) -> str:
+        if place.missing is Missing.ZERO:
+            return self.source.constant(place.zero)
+        return "None" if place.missing is Missing.ABSENT else self.eager.missing(place)
+
+    def _scalar(self, node: Node, position: str) -> None:
+        read = self.source.constant(struct.Struct(f"<{code_of(node)}").unpack_from)
+        found = f"{read}(b, {position})[0]"
+        if node.op is Op.ENUM:
+            found = f"{self.source.constant(dict(node.values))}[{found}]"
+        elif node.op is Op.NULL:
+            self.source.line(found)
+            found = "None"
+        self.source.line(f"return {found}")
+
+    def _follow(self, position: str) -> None:
+        """Follow the offset at a position to ``q``; forward only, so that nothing contains itself."""
+        self.source.line(f"q = {position}; u = U32(b, q)[0]; q += u")
+        self.source.line("if not u: refuse()")
+
+    def _return(self, index: int, position: str) -> None:
+        """Return the value at a position, of what an offset leads to."""
+        line, node = self.source.line, self.program.nodes[index]
+        match node.op:
+            case Op.STRING | Op.BYTES:
+                line("n = U32(b, q)[0]; x = q + 4 + n")
+                line("if x > len(b): refuse()")
+                line("return box[1](b[q + 4:x])" if node.op is Op.STRING else "return memoryview(b)[q + 4:x]")
+            case Op.TENSOR:
+                line(f"return {self.eager.tensor(index)}(b, {position}, [0, {1 << 62}], {{}}, False)")
+            case op if op in VECTORS:
+                line(f"return {self.eager.later('vectorview', index, self._vector)}(box, {position})")
+            case _:
+                line(f"return {self.opener(index)}(box, {position})")
+
+    # Vectors ----------------------------------------------------------------------------------------------------------
+
+    def _vector(self, name: str, index: int) -> None:
+        """Write what opens a vector, and what its view calls."""
+        line, node = self.source.line, self.program.nodes[index]
+        item = self.program.nodes[node.item]
+        width = item.size if node.op is Op.NUMBERS else 4
+        with self.source.block(f"def {name}(box, q):"):
+            line("b = box[0]; n = U32(b, q)[0]")
+            line(f"if q + 4 + {width} * n > len(b): refuse()")
+            line(f"x = new(View{index})")
+            line("x._zc_box = box; x._zc_pos = q; x._zc_length = n")
+            line("return x")
+        functions = {"_zc_at": f"item{index}"}
+        if node.op is Op.MAP:
+            functions = {"_zc_key": f"key{index}", "_zc_at": f"item{index}"}
+            for place, function in zip(item.places, functions.values(), strict=True):
+                with self.source.block(f"def {function}(box, q):"):
+                    line("b = box[0]; p = q + U32(b, q)[0]")
+                    self._find_form(node.item)
+                    self._slot(node.item, place)
+        else:
+            with self.source.block(f"def item{index}(box, q):"):
+                line("b = box[0]")
+                if is_scalar(item):
+                    self._scalar(item, "q")
+                else:
+                    self._follow("q")
+                    self._return(node.item, "q")
+        read = self.eager.vector(index)
+
+        def make(namespace: dict[str, Any]) -> None:
+            whole, state = namespace[read], self.state
+            bound = {attribute: staticmethod(namespace[function]) for attribute, function in functions.items()}
+            base, own = _vector_base(node, item)
+            namespace[f"View{index}"] = type(
+                base.__name__,
+                (base,),
+                {
+                    "__slots__": (),
+                    "_zc_codec": self.codec,
+                    "_zc_whole": staticmethod(lambda b, q: whole(b, q, state(b), {}, True, 0)),
+                    **bound,
+                    **own,
+                },
+            )
+
+        self.classes.append(make)
+
+
+def _vector_base(node: Node, item: Node) -> tuple[type, dict[str, Any]]:
+    """The class that the view of a vector derives from, and what it declares of its own."""
+    if node.op is Op.MAP:
+        return EntriesView, {"_zc_class": str if isinstance(node.neutral.key, Str) else int}  # type: ignore[attr-defined]
+    if node.op is not Op.NUMBERS:
+        return ListView, {"_zc_width": 4}
+    if item.op in {Op.NULL, Op.ENUM}:
+        return ScalarsView, {"_zc_width": item.size}
+    code = code_of(item)
+    return NumbersView, {"_zc_width": item.size, "_zc_dtype": np.dtype(code if code == "?" else f"<{code}")}

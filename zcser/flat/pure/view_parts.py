@@ -1,0 +1,184 @@
+"""The lazy views of the engine in pure Python; `zcser.flat.pure.view` derives a class from one of these for each part.
+
+1. A view is a box with the buffer, a position, and what its vtable says. It reads a field when it is asked for.
+2. All views of one message share the box. To release a view is to empty it: every read through any of them fails from
+   then on, and the message is let go, while arrays and slices that were handed out keep it.
+3. Every access is safe in memory, whatever the bytes are: reads are bounded by the buffer, positions are never negative,
+   and a slice shorter than asked for is refused. Whatever exception a message provokes is a `DecodeError`.
+4. A list of numbers gives numpy an array over the message by ``__array__``. It has no buffer protocol of its own, which
+   classes in Python can have from 3.12 on only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from zcser.core.errors import DecodeError, ReleasedViewError
+from zcser.core.view import MapView, RecordView, SequenceView, View, released
+from zcser.flat.checks import Fault
+from zcser.flat.pure.read_state import array_source
+
+__all__ = ["Box", "EntriesView", "ListView", "NumbersView", "Part", "ScalarsView", "TableView", "Vector", "failure"]
+
+Box = list[Any]
+"""The buffer, None once it was released, and what decodes its UTF-8."""
+
+
+class Part(View):
+    """What all views of a message share. Subclasses have the codec's name, and what reads the whole with copies."""
+
+    __slots__ = ("_zc_box", "_zc_pos")
+    _zc_codec: ClassVar[str | None]
+    _zc_whole: ClassVar[Callable[[Any, int], Any]]
+    _zc_box: Box
+    _zc_pos: int
+
+    def _zc_fail(self, error: Exception) -> ReleasedViewError | DecodeError:
+        return failure(self._zc_box, error, self._zc_codec)
+
+    def _zc_value(self) -> Any:
+        try:
+            return type(self)._zc_whole(self._zc_box[0], self._zc_pos)
+        except Exception as error:
+            raise self._zc_fail(error) from error
+
+    def _zc_release(self) -> None:
+        self._zc_box[0] = None
+
+    def _zc_retained(self) -> int:
+        buffer = self._zc_box[0]
+        return 0 if buffer is None else len(buffer)
+
+
+def failure(box: Box, error: Exception, codec: str | None) -> ReleasedViewError | DecodeError:
+    """The error that an exception of a read, or of a user's class, means."""
+    if box[0] is None:
+        return released()
+    offset = error.offset if isinstance(error, Fault) else None
+    return DecodeError(f"the message cannot be read: {error}", codec=codec, offset=offset)
+
+
+class TableView(Part, RecordView):
+    """A record. Subclasses have where the vtable's form holds the fields that may be absent."""
+
+    __slots__ = ("_zc_form",)
+    _zc_places: ClassVar[Mapping[str, int]]
+    _zc_form: tuple[Any, ...]
+
+    def _zc_present(self, name: str) -> bool:
+        if self._zc_box[0] is None:
+            raise released()
+        place = self._zc_places.get(name)
+        return place is None or bool(self._zc_form[place])
+
+
+class Vector(Part):
+    """A vector: ``_zc_pos`` is where its length stands."""
+
+    __slots__ = ("_zc_length",)
+    _zc_length: int
+
+    def __len__(self) -> int:
+        if self._zc_box[0] is None:
+            raise released()
+        return self._zc_length
+
+
+class ListView(Vector, SequenceView):
+    """A list. Subclasses have the width of an item, and what reads the item at a place."""
+
+    __slots__ = ()
+    _zc_width: ClassVar[int]
+    _zc_at: Callable[[Box, int], Any]
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if index.__class__ is int and 0 <= index < self._zc_length:
+            return self._zc_item(index)
+        return SequenceView.__getitem__(self, index)
+
+    def _zc_item(self, index: int) -> Any:
+        try:
+            return self._zc_at(self._zc_box, self._zc_pos + 4 + index * self._zc_width)
+        except Exception as error:
+            raise self._zc_fail(error) from error
+
+
+class ScalarsView(ListView):
+    """A list of scalars, which is read as a whole where it is gone through."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._zc_value())
+
+
+class NumbersView(ScalarsView):
+    """A list of numbers. Subclasses have the dtype of its items on the wire."""
+
+    __slots__ = ()
+    _zc_dtype: ClassVar[np.dtype[Any]]
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """An array of shape ``(len(self),)``.
+
+        Parameters
+        ----------
+        dtype
+            Of the result; None: that of the items on the wire.
+        copy
+            As in ``numpy.array``. False: a `ValueError` where another dtype needs a copy.
+
+        Notes
+        -----
+        Copies: none where neither argument asks for one and the address fits the dtype; the array is then read-only.
+        Lifetime: it keeps the message alive, also after the view was released.
+        """
+        buffer = self._zc_box[0]
+        if buffer is None:
+            raise released()
+        array: npt.NDArray[Any] = np.ndarray(self._zc_length, self._zc_dtype, array_source(buffer), self._zc_pos + 4)
+        if dtype is not None and np.dtype(dtype) != self._zc_dtype:
+            if copy is False:
+                raise ValueError(f"a list of {self._zc_dtype} cannot be an array of {np.dtype(dtype)} without a copy")
+            return array.astype(dtype)
+        if copy is False and not array.flags.aligned:
+            raise ValueError(f"the items lie at an address that is no multiple of {array.itemsize}, and copy=False")
+        return array.copy() if copy or not array.flags.aligned else array
+
+
+class EntriesView(Vector, MapView):
+    """A map. Subclasses have the keys' class, and what reads the key and the value of an entry at a place."""
+
+    __slots__ = ()
+    _zc_class: ClassVar[type]
+    _zc_key: Callable[[Box, int], Any]
+    _zc_at: Callable[[Box, int], Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        for index in range(len(self)):
+            yield self._zc_read(self._zc_key, index)
+
+    def _zc_read(self, read: Callable[[Box, int], Any], index: int) -> Any:
+        try:
+            return read(self._zc_box, self._zc_pos + 4 + 4 * index)
+        except Exception as error:
+            raise self._zc_fail(error) from error
+
+    def __getitem__(self, key: Any) -> Any:
+        low, high = 0, len(self)
+        if isinstance(key, self._zc_class):
+            while low < high:
+                middle = (low + high) // 2
+                found = self._zc_read(self._zc_key, middle)
+                if found == key:
+                    return self._zc_read(self._zc_at, middle)
+                low, high = (middle + 1, high) if found < key else (low, middle)
+        raise KeyError(key)

@@ -1,0 +1,200 @@
+/* FlatBuffers in C, driven by the program that zcser/flat/program.py makes of a schema.
+
+   1. An Engine is immutable once made, but for its scratch memory, which one call at a time takes by an exchange: a call
+      that finds it taken allocates its own. So calls may overlap, from threads or from Python code that a value runs.
+   2. A value that is not in normal form is a misfit: C says so and nothing else, and Python finds the words, or the
+      normal form. C never changes a value, except that it takes an exact int for a float.
+   3. Every offset that is read from a message is checked before use, whether the message was verified or not: a buffer
+      may change under a view. What is read twice is read into a local variable once.
+   4. Errors are -1 or NULL, with a Python exception set, or, in the reader, with a Fault.
+*/
+#ifndef ZCSER_FLAT_H
+#define ZCSER_FLAT_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Of zcser.flat.program. */
+#define ALIGNMENT 64u
+#define TAIL 256
+#define REMEMBERED 32
+
+/* Numbers as of zcser.flat.program.Op. */
+typedef enum {
+    OP_NULL, OP_BOOL, OP_INT8, OP_UINT8, OP_INT16, OP_UINT16, OP_INT32, OP_UINT32, OP_INT64, OP_UINT64, OP_FLOAT32,
+    OP_FLOAT64, OP_ENUM, OP_STRING, OP_BYTES, OP_NUMBERS, OP_STRINGS, OP_TABLE, OP_TABLES, OP_MAP, OP_UNION, OP_TENSOR,
+    OP_BOX, OP_ENTRY, OP_COUNT
+} Op;
+
+/* What it means that a table lacks a slot: zcser.flat.layout.Missing, in its order. */
+typedef enum { MISSING_ZERO, MISSING_NONE, MISSING_ABSENT, MISSING_DEFAULT, MISSING_REFUSED } Missing;
+
+/* How the object of a record is made. */
+typedef enum { MAKE_DICT, MAKE_DIRECT, MAKE_POSITIONAL, MAKE_KEYWORDS } Make;
+
+/* A slot of a table, as a value sees it. */
+typedef struct {
+    PyObject *name;      /* Interned name of the record's field; NULL in boxes and entries. */
+    PyObject *lacking;   /* The value of MISSING_ZERO, or what makes that of MISSING_DEFAULT; else NULL. */
+    Py_ssize_t member;   /* Offset of the attribute in objects of the class, where it has __slots__; -1: by its name. */
+    uint32_t node;
+    uint16_t index;      /* In the vtable. A union's number stands in the slot before. */
+    uint16_t position;   /* Among the fields as the record has them in order; of boxes and entries, among the places. */
+    uint8_t missing;     /* Missing */
+    uint8_t size;        /* Bytes inline. */
+} Place;
+
+/* A slot of a table, as its bytes are laid out; a union has two. In the order of layout: falling size, rising index. */
+typedef struct {
+    uint16_t index;
+    uint16_t place;
+    uint8_t size;
+    bool is_kind;        /* The number of a union. */
+} Part;
+
+typedef struct {
+    PyObject *type;      /* Exact class of the option's values. */
+    uint32_t node;       /* A TABLE, TENSOR or BOX. */
+} Option;
+
+typedef struct {
+    Op op;
+    Op number;           /* ENUM: the scalar that it stands in. */
+    uint8_t size;        /* Bytes inline. */
+    bool is_tuple;       /* NUMBERS, STRINGS, TABLES: a tuple, not a list. */
+    Make make;           /* TABLE */
+    Py_ssize_t bound;    /* STRING: most bytes; BYTES: bytes; NUMBERS, STRINGS, TABLES: items; -1: any. */
+    uint32_t item;       /* NUMBERS, STRINGS, TABLES, MAP: node of the items. */
+    uint32_t table;      /* TABLE, BOX, ENTRY, TENSOR: running number among these. */
+    /* ENUM. Numbers as bits, sign-extended to 64. */
+    Py_ssize_t value_count;
+    int64_t *numbers;
+    PyObject **values;
+    PyObject *by_value;  /* Dict of value to position where the values are no members of a class; else NULL. */
+    /* UNION */
+    Py_ssize_t option_count;
+    Option *options;
+    /* TABLE, BOX, ENTRY */
+    Py_ssize_t place_count;
+    Place *places;       /* By index. */
+    Py_ssize_t part_count;
+    Part *parts;
+    uint16_t slot_count; /* One more than the highest index. */
+    PyObject *cls;       /* TABLE: class of its objects; NULL: dict. */
+    PyObject *names;     /* TABLE: tuple of the fields' names, in the record's order; else NULL. */
+    bool is_slotted;     /* TABLE: every place has a member. */
+    /* What shows it lazily, a subclass of a type of view.c: of TABLE, NUMBERS, STRINGS, TABLES, MAP; NULL until set. */
+    PyObject *view_class;
+    PyObject *fields;    /* TABLE: dict of name to Field, for views; NULL until set. */
+    /* TENSOR */
+    int dtype;           /* Number; -1: any. */
+    int dimensions;      /* -1: any shape. */
+    int64_t *shape;      /* -1: any extent. */
+} Node;
+
+typedef struct {
+    PyTypeObject *engine_type;
+    PyTypeObject *message_type;
+    PyTypeObject *table_view_type;
+    PyTypeObject *vector_view_type;
+    PyTypeObject *map_view_type;
+    PyTypeObject *field_type;
+    PyObject *verify_name; /* The interned name of view()'s option. */
+} State;
+
+typedef struct {
+    PyObject_HEAD
+    State *state;
+    Node *nodes;
+    uint32_t node_count;
+    uint32_t table_count;
+    uint32_t root;
+    /* Limits. */
+    bool counts_depth;   /* Values may nest deeper than the schema does. */
+    Py_ssize_t depth;
+    Py_ssize_t elements;
+    Py_ssize_t bytes;
+    int most_dimensions; /* Of an array. */
+    bool refuse_unknown;
+    bool strict;         /* Values go through `normal` before they are written. */
+    /* Python's part; see zcser.flat.native. */
+    PyObject *normal;        /* (value) -> its normal form, or EncodeError. */
+    PyObject *encode_error;  /* (reason) -> EncodeError */
+    PyObject *too_small;     /* (needed, available) -> BufferTooSmallError */
+    PyObject *misaligned;    /* (address, alignment) -> EncodeError */
+    PyObject *writable_view; /* (buffer, offset) -> memoryview of bytes, writable, or EncodeError. */
+    PyObject *decode_error;  /* (reason, offset, is_cut, steps from the inside out) -> DecodeError */
+    PyObject *unreadable;    /* (exception) -> DecodeError: a constructor refused what was read. */
+    PyObject *byte_view;     /* (data) -> read-only memoryview of bytes, or DecodeError. */
+    PyObject *byte_array;    /* (memoryview of bytes) -> array over them, which holds the memoryview. */
+    PyObject *released;      /* () -> ReleasedViewError */
+    PyObject *no_field;      /* (record's name, name) -> KeyError */
+    PyObject *tensor_bytes;  /* (array) -> (number of its dtype, its bytes), or None where it is not in normal form. */
+    PyObject *ndarray;       /* numpy.ndarray */
+    PyObject *copy_array;    /* numpy.ndarray.copy */
+    PyObject *frozen_copy;   /* (array) -> a read-only copy */
+    PyObject *dtypes;        /* Tuple of dtypes by number; None where one is not available. */
+    PyObject *itemsizes;     /* Bytes: their itemsizes by number; 0 where one is not available. */
+    PyObject *alignments;    /* Bytes: what their addresses are to be a multiple of, likewise. */
+    /* Memory that encoders write to before they know the size. */
+    char *scratch;
+    size_t scratch_size;
+    uint64_t growths;
+} Engine;
+
+/* program.c: reads the tuples that zcser.flat.native.engine makes of a program; see there. */
+int program_read(Engine *engine, PyObject *nodes, Py_ssize_t root);
+void program_free(Engine *engine);
+int program_traverse(Engine *engine, visitproc visit, void *arg);
+
+/* encode.c */
+PyObject *engine_encode(Engine *engine, PyObject *value);
+PyObject *engine_encode_into(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *engine_encode_segments(Engine *engine, PyObject *value);
+PyObject *engine_encoded_size(Engine *engine, PyObject *value);
+
+/* read.c */
+PyObject *engine_decode(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *engine_verify(Engine *engine, PyObject *data);
+
+/* view.c */
+PyObject *engine_view(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *engine_set_view(Engine *engine, PyObject *args);
+int view_add_types(PyObject *module, State *state);
+
+/* module.c: what a FASTCALL method was given, by position or by name, into `found`, in the order of `names` (which end
+   with NULL); borrowed, and NULL where it was not given. The first `required` must be there; no more than `positional`
+   come by position. -1 with TypeError. */
+int take_arguments(const char *function, const char *const *names, Py_ssize_t required, Py_ssize_t positional,
+                   PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **found);
+
+/* Little-endian, whatever the machine and the address are. */
+#if PY_BIG_ENDIAN
+#error "zcser's C engine is for little-endian machines; the Python one serves the others"
+#endif
+#define ZF_LOAD(name, type)                                   \
+    static inline type name(const void *place)                \
+    {                                                         \
+        type value;                                           \
+        memcpy(&value, place, sizeof value);                  \
+        return value;                                         \
+    }
+ZF_LOAD(load_u16, uint16_t)
+ZF_LOAD(load_u32, uint32_t)
+ZF_LOAD(load_u64, uint64_t)
+ZF_LOAD(load_i16, int16_t)
+ZF_LOAD(load_i32, int32_t)
+ZF_LOAD(load_i64, int64_t)
+ZF_LOAD(load_f32, float)
+ZF_LOAD(load_f64, double)
+#undef ZF_LOAD
+
+static inline void store_u16(void *place, uint16_t value) { memcpy(place, &value, 2); }
+static inline void store_u32(void *place, uint32_t value) { memcpy(place, &value, 4); }
+static inline void store_u64(void *place, uint64_t value) { memcpy(place, &value, 8); }
+
+#endif

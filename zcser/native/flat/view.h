@@ -1,0 +1,106 @@
+/* What the views of a message share: view.c, view_table.c, view_vector.c, view_map.c.
+
+   1. All views of a message share one Message, which holds what they read from. Nothing else changes but that `release`
+      lets go of it: at once, or when the last read at work and the last buffer handed out are done.
+   2. A view knows its table or vector, whose place and extent were checked when the view was made and lie in the
+      message for good, as a message never changes its size. What is read there is checked at each access.
+   3. What runs while a read is at work (a finaliser, a class of the user's) may release the message: the source stays
+      until the read has left.
+   4. The path of a fault begins at the part that the view shows: a view does not know where it came from.
+*/
+#ifndef ZCSER_FLAT_VIEW_H
+#define ZCSER_FLAT_VIEW_H
+
+#include "read.h"
+
+#include <stddef.h>
+#include <structmember.h>
+
+/* Without the GIL, what changes is changed under the object's lock; with the GIL these do nothing. */
+#if PY_VERSION_HEX < 0x030D0000
+#define Py_BEGIN_CRITICAL_SECTION(object) {
+#define Py_END_CRITICAL_SECTION() }
+#endif
+
+typedef struct {
+    PyObject_HEAD
+    Reader start;          /* A reader as it begins; the message owns its engine and its source. */
+    PyObject *pin;         /* Of a source other than bytes: a memoryview that nobody else has or releases. */
+    Py_ssize_t users;      /* Reads at work, and buffers handed out. */
+    bool is_released;
+} Message;
+
+/* What all views begin with. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *weak_references;
+    Message *message;
+    const Node *node;
+} View;
+
+typedef struct {
+    View head;
+    TableAt table;
+} TableView;
+
+/* A list or a map. */
+typedef struct {
+    View head;
+    uint64_t place;        /* Of the offset that leads to the vector. */
+    uint64_t first;        /* Of the items. */
+    Py_ssize_t count;
+} VectorView;
+
+/* A record's field: reads it from the view of the record, by its name or as a descriptor. */
+typedef struct {
+    PyObject_HEAD
+    Engine *engine;
+    const Node *node;
+    const Place *place;
+} Field;
+
+/* A message over any buffer, with its bytes: the rest of its reader begins later. NULL with an exception. */
+Message *message_new(Engine *engine, PyObject *data);
+
+/* Let go of the source, once nobody uses it. */
+void message_release(Message *self);
+
+/* Begin to use a message, whose source stays until `message_leave`; -1 with ReleasedViewError. */
+int message_enter(Message *self);
+void message_leave(Message *self);
+
+/* Give back a reader that began as a copy of `start`, leave the message, and hand on what was read: NULL means a fault
+   or an exception. */
+PyObject *message_finish(Message *self, Reader *reader, PyObject *value);
+
+/* Find a table. That it has a vtable is enough to open it: its slots are checked one by one, when they are read. */
+int find_table(Reader *reader, uint64_t at, TableAt *table);
+
+/* What is seen of a value: itself, or a view of it. NULL with a fault or an exception. */
+PyObject *show_slot(Message *message, Reader *reader, const TableAt *table, const Place *place);
+PyObject *show_offset(Message *message, Reader *reader, const Node *node, uint64_t place);
+
+/* What all views have, for the slots of their types. */
+PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+void view_dealloc(View *self);
+int view_traverse(View *self, visitproc visit, void *arg);
+PyObject *view_value(View *self, PyObject *unused);
+PyObject *view_release(View *self, PyObject *unused);
+PyObject *view_retained(View *self, PyObject *unused);
+extern PyMemberDef view_members[];
+
+#define VIEW_METHODS                                                                                      \
+    {"_zc_value", (PyCFunction)view_value, METH_NOARGS, "Decode this part of the message, with copies."}, \
+    {"_zc_release", (PyCFunction)view_release, METH_NOARGS, "Let go of the message."},                    \
+    {"_zc_retained", (PyCFunction)view_retained, METH_NOARGS, "Bytes of the message."}
+#define VIEW_SLOTS                                                                         \
+    {Py_tp_new, view_new}, {Py_tp_dealloc, view_dealloc}, {Py_tp_traverse, view_traverse}, \
+    {Py_tp_members, view_members}
+#define VIEW_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE)
+
+/* How many items or entries there are; -1 with ReleasedViewError. */
+Py_ssize_t vector_length(VectorView *self);
+
+extern PyType_Spec message_spec, table_view_spec, field_spec, vector_view_spec, numbers_view_spec, map_view_spec;
+
+#endif

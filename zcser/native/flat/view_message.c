@@ -1,0 +1,129 @@
+/* Messages under views: what holds the source, and until when. */
+#include "view.h"
+
+static void let_go(Message *self)
+{
+    self->start.base = NULL;
+    self->start.end = 0;
+    Py_CLEAR(self->start.source);
+    Py_CLEAR(self->pin);
+}
+
+void message_release(Message *self)
+{
+    bool is_last;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    is_last = !self->is_released && self->users == 0;
+    self->is_released = true;
+    Py_END_CRITICAL_SECTION();
+    if (is_last) {
+        let_go(self);
+    }
+}
+
+int message_enter(Message *self)
+{
+    bool is_released;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    is_released = self->is_released;
+    self->users += !is_released;
+    Py_END_CRITICAL_SECTION();
+    if (!is_released) {
+        return 0;
+    }
+    PyObject *error = PyObject_CallNoArgs(self->start.engine->released);
+    if (error != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+        Py_DECREF(error);
+    }
+    return -1;
+}
+
+void message_leave(Message *self)
+{
+    bool is_last;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    is_last = --self->users == 0 && self->is_released;
+    Py_END_CRITICAL_SECTION();
+    if (is_last) {
+        let_go(self);
+    }
+}
+
+PyObject *message_finish(Message *self, Reader *reader, PyObject *value)
+{
+    if (value == NULL) {
+        raise_fault(reader);
+    }
+    reader_end(reader);
+    message_leave(self);
+    return value;
+}
+
+static int message_traverse(Message *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->start.engine);
+    Py_VISIT(self->start.source);
+    Py_VISIT(self->pin);
+    return 0;
+}
+
+static int message_clear(Message *self)
+{
+    /* The engine stays, as the nodes of views are its own; it breaks its own cycles. */
+    message_release(self);
+    return 0;
+}
+
+static void message_dealloc(Message *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    message_release(self);
+    Py_XDECREF(self->start.engine);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot message_slots[] = {
+    {Py_tp_dealloc, message_dealloc},
+    {Py_tp_traverse, message_traverse},
+    {Py_tp_clear, message_clear},
+    {0, NULL},
+};
+
+PyType_Spec message_spec = {
+    .name = "zcser.native._flat.Message",
+    .basicsize = sizeof(Message),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = message_slots,
+};
+
+Message *message_new(Engine *engine, PyObject *data)
+{
+    Message *self = PyObject_GC_New(Message, engine->state->message_type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->start.engine = (Engine *)Py_NewRef(engine);
+    self->pin = NULL;
+    self->users = 0;
+    self->is_released = false;
+    if (PyBytes_CheckExact(data)) {
+        self->start.source = Py_NewRef(data);
+        self->start.base = (const uint8_t *)PyBytes_AS_STRING(data);
+        self->start.end = (uint64_t)PyBytes_GET_SIZE(data);
+    } else {
+        self->start.source = PyObject_CallOneArg(engine->byte_view, data);
+        self->pin = self->start.source == NULL ? NULL : PyMemoryView_FromObject(self->start.source);
+        if (self->pin == NULL) {
+            Py_DECREF(self);
+            return NULL;
+        }
+        self->start.base = PyMemoryView_GET_BUFFER(self->pin)->buf;
+        self->start.end = (uint64_t)PyMemoryView_GET_BUFFER(self->pin)->len;
+    }
+    PyObject_GC_Track(self);
+    return self;
+}
