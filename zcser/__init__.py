@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from zcser.core.errors import DecodeError, EncodeError, SchemaError, UnsupportedOperation, ZcserError
     from zcser.core.fidelity import equal
     from zcser.core.options import Limits
-    from zcser.core.view import View, at, release, retained_bytes, to_value
+    from zcser.core.view import View, at, lookup, release, retained_bytes, to_value
+    from zcser.flat.bfbs import load_bfbs
+    from zcser.flat.fbs import load_fbs
     from zcser.native import backend
     from zcser.registry import available, check, codec
     from zcser.schema.annotations import Id
@@ -39,6 +41,9 @@ _HOME = {
     "check": "zcser.registry",
     "codec": "zcser.registry",
     "equal": "zcser.core.fidelity",
+    "load_bfbs": "zcser.flat.bfbs",
+    "load_fbs": "zcser.flat.fbs",
+    "lookup": "zcser.core.view",
     "normal": "zcser.schema.normal",
     "release": "zcser.core.view",
     "retained_bytes": "zcser.core.view",
@@ -63,6 +68,9 @@ __all__ = [
     "check",
     "codec",
     "equal",
+    "load_bfbs",
+    "load_fbs",
+    "lookup",
     "normal",
     "release",
     "retained_bytes",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.results import realistic
-from zcser import payloads, registry
+from zcser import load_fbs, payloads, registry
 from zcser.cli import main
 from zcser.measure.result import Copies, load_result
 
@@ -60,6 +60,27 @@ def test_schema_of_a_file_and_of_a_class(tmp_path, capsys):
     assert "tags" in capsys.readouterr().out
     assert main(["schema", "zcser.payloads.messages:BatchMeta"]) == 0
     assert "kv_cache_offset" in capsys.readouterr().out
+
+
+def test_schema_of_a_flatbuffers_schema(tmp_path, capsys):
+    source = tmp_path / "m.fbs"
+    source.write_text("namespace a; table T { x:ushort = 7; } root_type T;")
+    assert main(["schema", str(source)]) == 0
+    printed = capsys.readouterr().out
+    assert "root a.T " in printed
+    (row,) = (line.split() for line in printed.splitlines() if " x " in line)
+    assert row == ["1", "x", "uint16", "default", "7"]
+    compiled = tmp_path / "m.bfbs"
+    compiled.write_bytes(load_fbs(source).bfbs)
+    assert main(["schema", str(compiled)]) == 0
+    assert capsys.readouterr().out == printed
+    assert main(["schema", str(source), "--emit", "proto"]) == 0
+    assert "x = 1;" in capsys.readouterr().out
+    assert main(["schema", str(source), "--emit", "fbs"]) == 2
+    assert "a FlatBuffers schema already" in capsys.readouterr().err
+    for name in ("absent.fbs", "absent.bfbs"):
+        assert main(["schema", str(tmp_path / name)]) == 2
+        assert "No such file" in capsys.readouterr().err
 
 
 def test_check_gives_each_refusal_with_path_and_reason(capsys):

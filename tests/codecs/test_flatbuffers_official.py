@@ -22,6 +22,7 @@ from zcser.core.fidelity import difference, equal
 from zcser.core.options import Limits, Options
 from zcser.core.view import release, retained_bytes, to_value
 from zcser.flat.plan import layout_of
+from zcser.flat.program import program_of
 from zcser.flat.verify import Verifier
 from zcser.schema.annotations import Float32, Id, Int32, UInt16
 from zcser.schema.from_python import schema_of
@@ -420,5 +421,5 @@ def test_what_the_official_builder_writes_passes_the_verifier() -> None:
     builder.PrependFloat32Slot(1, 0.0, 0.0)
     builder.Finish(builder.EndObject())
     message = bytes(builder.Output())
-    Verifier(layout_of(schema_of(Point)), Limits())(message)
+    Verifier(program_of(layout_of(schema_of(Point))), Limits())(message)
     assert codec(Point).decode(message) == Point(0.0, 0.0)

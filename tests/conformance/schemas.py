@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import ml_dtypes
@@ -29,9 +30,11 @@ from zcser.schema.annotations import (
 )
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import (
+    Bool,
     Bytes,
     Enum,
     Field,
+    Float,
     Int,
     List,
     Map,
@@ -386,6 +389,34 @@ JSON_LIKE = Schema(
     ),
 )
 
+# Fields that a dict may lack, and that are never absent: what .fbs schemas are made of.
+DEFAULTS_OF_DICTS = Schema(
+    Ref("Settings"),
+    (
+        Record(
+            "Settings",
+            (
+                Field("name", Str(), 1),
+                Field("flag", Bool(), 2, required=False, default=True),
+                Field("count", Int(16), 3, required=False, default=-7),
+                Field("zero", Int(), 4, required=False, default=0),
+                Field("ratio", Float(32), 5, required=False, default=0.5),
+                Field("text", Str(), 6, required=False, default="some"),
+                Field("blob", Bytes(), 7, required=False, default=b""),
+                Field("numbers", List(Int()), 8, required=False, default_factory=list),
+                Field("pair", List(Int(), 2), 9, required=False, default_factory=functools.partial(list, (1, 2))),
+                Field("maybe", Optional(Int()), 10, required=False, default=None),
+                Field("either", Optional(Int()), 11, required=False, default=5),
+                Field("inner", Optional(Ref("Setting")), 12, required=False, default=None),
+                Field("level", Enum("Level", (("LOW", 1), ("HIGH", 9))), 13, required=False, default=9),
+                Field("absent", Int(), 14, required=False),
+                Field("named", Map(Str(), Ref("Setting")), 15, required=False, default_factory=dict),
+            ),
+        ),
+        Record("Setting", (Field("x", Float(), 1, required=False, default=-0.0),)),
+    ),
+)
+
 TWO_ENUMS_OF_ONE_NAME = Schema(
     Ref("Two"),
     (
@@ -424,6 +455,7 @@ CASES: dict[str, Schema] = {
         "tuples": Tuples,
         "sparse_ids": SparseIds,
         "defaults": Defaults,
+        "defaults_of_dicts": DEFAULTS_OF_DICTS,
         "nulls": NULLS,
         "json_like": JSON_LIKE,
         "sized": Sized,

@@ -118,7 +118,7 @@ def test_values_are_those_of_the_official_codec(name: str) -> None:
 def test_changed_messages_are_refused_as_the_verifier_refuses_them(name: str, refuse: bool) -> None:
     unknown = "refuse" if refuse else "drop"
     engine, other, rng = engine_of(CASES[name], unknown_fields=unknown), official(CASES[name]), random.Random(name)
-    verify = Verifier(layout_of(CASES[name]), Limits(), refuse_unknown=refuse, codec="flatbuffers")
+    verify = Verifier(program_of(layout_of(CASES[name])), Limits(), refuse_unknown=refuse, codec="flatbuffers")
     messages = [message for value in samples(CASES[name], 12) if len(message := other.encode(value)) < 20_000]
     for _ in range(80):
         message = mutant(rng, rng.choice(messages))

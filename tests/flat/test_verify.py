@@ -16,6 +16,7 @@ import pytest
 from zcser.core.errors import DecodeError, TruncatedError, VerifyError
 from zcser.core.options import Limits
 from zcser.flat.plan import layout_of
+from zcser.flat.program import program_of
 from zcser.flat.verify import Verifier
 from zcser.schema.annotations import Float32, Id, Int32, Int64, UInt16
 from zcser.schema.from_python import schema_of
@@ -23,7 +24,7 @@ from zcser.schema.model import Bytes, Str, Tensor
 
 
 def verifier(source: Any, limits: Limits | None = None, *, refuse_unknown: bool = False) -> Verifier:
-    return Verifier(layout_of(schema_of(source)), limits or Limits(), refuse_unknown=refuse_unknown)
+    return Verifier(program_of(layout_of(schema_of(source))), limits or Limits(), refuse_unknown=refuse_unknown)
 
 
 def fault(source: Any, message: bytes) -> DecodeError:

@@ -17,7 +17,23 @@ from zcser.core.errors import EncodeError
 from zcser.core.fidelity import difference, equal
 from zcser.core.options import Limits
 from zcser.schema.annotations import Float32, Int8, Length, UInt8, UInt64
-from zcser.schema.model import Bool, Bytes, Float, Int, List, Map, Null, Schema, Str, Tensor, Type
+from zcser.schema.model import (
+    Bool,
+    Bytes,
+    Field,
+    Float,
+    Int,
+    List,
+    Map,
+    Null,
+    Optional,
+    Record,
+    Ref,
+    Schema,
+    Str,
+    Tensor,
+    Type,
+)
 from zcser.schema.normal import normal
 
 NAN = float("nan")
@@ -99,6 +115,20 @@ def of(type_: Type) -> Schema:
     return Schema(type_)
 
 
+def of_record(*fields: Field) -> Schema:
+    return Schema(
+        Ref("Row"), (Record("Row", fields), Record("Other", (Field("f", Str(), 1, required=False, default="x"),)))
+    )
+
+
+SETTINGS = of_record(
+    Field("a", Int(), 1),
+    Field("b", Float(), 2, required=False, default=2),
+    Field("c", Optional(Int()), 3, required=False, default=None),
+    Field("d", List(Int()), 4, required=False, default_factory=list),
+    Field("e", Ref("Other"), 5, required=False, default_factory=dict),
+)
+
 BIG = np.arange(6, dtype=">i4").reshape(2, 3)
 
 CHANGED = {
@@ -133,6 +163,12 @@ CHANGED = {
     "subclass of dict": (dict[str, int], collections.OrderedDict(a=1), {"a": 1}),
     "subclass of dict as a record": (Loose, collections.defaultdict(int, a=1), {"a": 1}),
     "keys": (dict[int, str], {np.int64(3): "x"}, {3: "x"}),
+    "defaults of what a dict lacks": (SETTINGS, {"a": 1}, {"a": 1, "b": 2.0, "c": None, "d": [], "e": {"f": "x"}}),
+    "one default, inside": (
+        SETTINGS,
+        {"a": 1, "b": 0.5, "c": 1, "d": [1], "e": {}},
+        {"a": 1, "b": 0.5, "c": 1, "d": [1], "e": {"f": "x"}},
+    ),
     "member by value": (Colour, 2, Colour.GREEN),
     "str member by value": (Size, "small", Size.S),
     "inside a dataclass": (Point, Point(1, 2), Point(1.0, 2.0)),
@@ -176,6 +212,8 @@ KEPT = {
     "fixed tuple": (tuple[int, int], (1, 2)),
     "map with bool keys": (dict[bool, int], {True: 1, False: 0}),
     "absent field": (Loose, {"a": 1}),
+    "no default for what may be absent": (of_record(Field("a", Int(), 1, required=False)), {}),
+    "nothing lacks that has a default": (SETTINGS, {"a": 1, "b": 0.0, "c": None, "d": [], "e": {"f": ""}}),
     "None field": (Loose, {"a": 1, "b": None}),
     "enum": (Colour, Colour.RED),
     "literal": (Literal["a", "b"], "b"),
@@ -230,6 +268,8 @@ REFUSED = {
     "missing field": (Loose, {"b": 1.0}, ""),
     "value of another class": (Point, {"x": 1.0}, ""),
     "dataclass where a dict is due": (Loose, Point(1.0), ""),
+    "missing field, beside defaults": (SETTINGS, {"b": 1.0}, ""),
+    "default that does not fit": (of_record(Field("a", Int(8), 1, required=False, default=128)), {}, "/a"),
     "field of a record": (Line, Line(Point(1.0), [Point(1.0), Point("2")]), "/points/1/x"),
     "field in an optional": (Box, Box(1, Point(None)), "/point/x"),
     "no member": (Colour, 3, ""),

@@ -135,13 +135,16 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_schema(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="FILE|module:name", help=f"{SOURCE_HELP}; or module:Class")
+    parser.add_argument("source", metavar="FILE|module:name", help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class")
     parser.add_argument("--emit", choices=("proto", "fbs"), help="write the schema as a .proto or .fbs file instead")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "source", nargs="?", metavar="FILE|module:name", help=f"{SOURCE_HELP}; or module:Class (default: all payloads)"
+        "source",
+        nargs="?",
+        metavar="FILE|module:name",
+        help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class (default: all payloads)",
     )
 
 

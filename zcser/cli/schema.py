@@ -24,8 +24,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _emitted(schema: Schema, form: str) -> str:
     try:
         if form == "fbs":
+            from zcser.flat.bfbs import FlatSchema
             from zcser.flat.emit import emit_fbs
 
+            if isinstance(schema, FlatSchema):
+                raise UsageError("--emit fbs: it is a FlatBuffers schema already")
             return emit_fbs(schema)
         from zcser.protowire.emit import emit_proto
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import typing
+from pathlib import Path
 from typing import Any
 
-from zcser import payloads
+from zcser import load_bfbs, load_fbs, payloads
 from zcser.payloads.functions import is_reference, resolve
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import Schema
@@ -19,16 +20,21 @@ def schema_from(source: str) -> Schema:
     Parameters
     ----------
     source
-        A ``.json``, ``.jsonl`` or ``.ndjson`` file; ``module:function``; or ``module:name`` of a class, an annotation
-        or a `Schema`.
+        A ``.json``, ``.jsonl`` or ``.ndjson`` file; a ``.fbs`` or ``.bfbs`` schema; ``module:function``; or
+        ``module:name`` of a class, an annotation or a `Schema`.
 
     Raises
     ------
-    PayloadError
+    PayloadError, OSError
         It cannot be read.
-    SchemaError
-        The class has a field that is no data.
+    DecodeError, SchemaError
+        The class has a field that is no data, or the schema is faulty.
     """
+    match Path(source).suffix:
+        case ".fbs":
+            return load_fbs(Path(source))
+        case ".bfbs":
+            return load_bfbs(Path(source).read_bytes())
     if is_reference(source):
         found = resolve(source)
         if _is_type(found):

@@ -1,7 +1,8 @@
 """FlatBuffers by zcser's own engine: verified, aligned, and made from the schema at run time.
 
 1. The engine is C where it was built, else Python (``zcser.backend``); both write the same bytes and accept the same
-   messages. ``zcser.flat.layout`` says how a schema stands in tables, ``zcser.flat.program`` which bytes are written.
+   messages. ``zcser.flat.layout`` says how a schema stands in tables, ``zcser.flat.program`` which bytes are written. A
+   schema from .fbs or .bfbs (`zcser.load_fbs`) stands as that says.
 2. Reading checks every offset, whether the message was verified or not.
 3. Whatever of strings, vectors and tables is past a cut is refused, but the zeros that pad the end of a message may be
    cut off unnoticed: the wire has no length. So the codec is not self-delimiting.
@@ -17,13 +18,11 @@ from zcser.core.codec import Codec, Reads
 from zcser.core.errors import EncodeError, SchemaError
 from zcser.core.options import Options
 from zcser.core.view import View
+from zcser.flat.bfbs import normaliser_for, program_for
 from zcser.flat.engine import make_engine
-from zcser.flat.plan import layout_of
-from zcser.flat.program import program_of
 from zcser.native import backend
 from zcser.schema.depth import refuse_deep
 from zcser.schema.model import Schema
-from zcser.schema.normal import Normaliser
 
 __all__ = ["FlatbuffersCodec"]
 
@@ -56,13 +55,13 @@ class FlatbuffersCodec(Codec[T]):
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
         try:
-            layout = layout_of(schema)
+            program = program_for(schema)
         except SchemaError as error:
             raise SchemaError(error.reason, path=error.path, codec=self.name) from None
         refuse_deep(schema, options.limits, self.name)
-        self._normal = Normaliser(schema, strict=options.strict, finite=False, limits=options.limits, codec=self.name)
+        self._normal = normaliser_for(schema, options, codec=self.name)
         self._engine = make_engine(
-            program_of(layout), options, codec=self.name, normal=self._normal if options.guard == "on" else self._refuse
+            program, options, codec=self.name, normal=self._normal if options.guard == "on" else self._refuse
         )
         # The engine's own methods, so that a call has no frame of Python's between the caller and C.
         for operation in ("encode", "encode_into", "encoded_size", "decode"):

@@ -27,6 +27,7 @@ from zcser.flat.official.calls import Runtime
 from zcser.flat.official.view import compile_reader
 from zcser.flat.official.write import compile_writer
 from zcser.flat.plan import layout_of
+from zcser.flat.program import program_of
 from zcser.flat.verify import Verifier
 from zcser.schema.depth import refuse_deep
 from zcser.schema.model import Schema
@@ -73,7 +74,7 @@ class FlatbuffersOfficialCodec(Codec[T]):
         self._write = compile_writer(layout, normalise=self._normal.part if guarded else None, depth=limits.depth)
         self._read, self._open = compile_reader(layout, Runtime(Table, number_types), codec=self.name)
         self._verify = Verifier(
-            layout, limits, refuse_unknown=options.unknown_fields == "refuse", codec=self.name
+            program_of(layout), limits, refuse_unknown=options.unknown_fields == "refuse", codec=self.name
         ) if guarded else None  # fmt: skip
         self._builders: list[Any] = []
         self._seal()

@@ -189,7 +189,7 @@ class _RecordView(RecordView, _Lazy):
         return (self._zc_all_required and size == len(self._zc_fields)) or len(set(node.keys())) == size
 
     def _zc_present(self, name: str) -> bool:
-        if self._zc_fields[name].required:
+        if not self._zc_fields[name].may_be_absent:
             return True
         try:
             self._zc_raw(name)

@@ -3,7 +3,8 @@
 1. ``view["field"]`` reads one field: scalars and strings by value, bytes as a read-only memoryview, a tensor as a
    read-only ndarray; records, lists and maps are views again. An absent optional is None, an unknown name is KeyError.
 2. ``view.field`` is the same where no Python name collides. Views have no public methods: what can be done with one is
-   a function of this module (`to_value`, `release`, `at`, `retained_bytes`), so that no field's name can collide.
+   a function of this module (`to_value`, `release`, `at`, `lookup`, `retained_bytes`), so that no field's name can
+   collide.
 3. A view keeps alive what it reads from. `release` ends access through the view and all views made from it; arrays and
    memoryviews that were handed out stay valid.
 4. A view is read-only, and equal only to itself.
@@ -27,6 +28,7 @@ __all__ = [
     "SequenceView",
     "View",
     "at",
+    "lookup",
     "record_view_class",
     "release",
     "released",
@@ -142,6 +144,10 @@ class SequenceView(View, Sequence[Any]):
     def _zc_item(self, index: int) -> Any:
         """The item at ``0 <= index < len(self)``."""
         raise NotImplementedError
+
+    def _zc_lookup(self, key: Any) -> Any:  # noqa: ARG002 - of those that have keys
+        """The item with a key; None where there is none."""
+        raise TypeError("the items of this list have no key that can be looked up")
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -266,6 +272,38 @@ def at(view: Any, path: Path) -> Any:
             kind = IndexError if isinstance(error, IndexError) else KeyError
             raise kind(f"nothing at {pointer(steps[: number + 1])}: {error}") from None
     return here
+
+
+def lookup(view: View, key: Any) -> Any:
+    """Find the item of a list by its key: the field that a FlatBuffers schema marks as ``(key)``.
+
+    Parameters
+    ----------
+    view
+        View of a list of tables or structs that have a key, a scalar or a string.
+    key
+        What is looked for.
+
+    Returns
+    -------
+    Any
+        A view of the item; None where no item has the key.
+
+    Raises
+    ------
+    TypeError
+        `view` is no view of a list, or its items have no such key.
+    DecodeError
+        A message that was not verified holds no item where the search came by.
+
+    Notes
+    -----
+    A binary search: the items must stand in the order of their keys (strings by their UTF-8 bytes), as whoever encodes
+    the list has to see to. In a list that is not sorted an item may not be found. Copies: none. Lifetime: as `view`'s.
+    """
+    if not isinstance(view, SequenceView):
+        raise TypeError(f"lookup() takes a view of a list, not {type(view).__name__}")
+    return view._zc_lookup(key)
 
 
 def _step(here: Any, step: str | int) -> Any:

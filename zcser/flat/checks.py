@@ -14,15 +14,21 @@ from typing import Any, NoReturn
 import numpy as np
 
 from zcser.core.dtypes import dtype_name, dtype_numbered
+from zcser.flat.inline import Leaf, code_of
 from zcser.schema.model import Tensor
 
 __all__ = [
     "MOST_DIMENSIONS",
+    "SMALLEST",
     "Fault",
     "Vtables",
+    "bad_long",
     "bad_string",
     "bad_table",
     "bad_vector",
+    "check_identifier",
+    "check_prefix",
+    "enum_check",
     "located",
     "overspent",
     "shape_fits",
@@ -31,6 +37,9 @@ __all__ = [
 
 MOST_DIMENSIONS = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 """Of a numpy array."""
+
+SMALLEST = 12
+"""Bytes of the smallest message: the root's offset, a table without fields, its vtable."""
 
 _KNOWN_VTABLES = 64
 """Vtables of one table that are remembered between messages. A writer makes a handful; hostile ones find a full cache."""
@@ -88,6 +97,15 @@ def bad_vector(end: int, offset: int, position: int, stop: int) -> NoReturn:
     raise Fault(f"a vector up to byte {stop} leads past the end at {end}", position, cut=True)
 
 
+def bad_long(end: int, offset: int, position: int, count: int) -> NoReturn:
+    """Say what is wrong with a vector whose length has 8 bytes."""
+    if not offset:
+        raise Fault("an offset is 0", position)
+    if position & 7:
+        raise Fault(f"a vector at byte {position} is not aligned", position)
+    raise Fault(f"a vector of {count} items leads past the end at {end}", position, cut=True)
+
+
 def bad_string(end: int, offset: int, position: int, stop: int) -> NoReturn:
     """Say what is wrong with a string."""
     if offset and not position & 3 and stop < end:
@@ -102,6 +120,20 @@ def overspent(left: Sequence[int], position: int) -> NoReturn:
     raise Fault("the message shows the same bytes again and again", position)
 
 
+def check_prefix(buffer: bytes | memoryview, end: int) -> None:
+    """Check the size before a message of `end` bytes."""
+    (size,) = struct.unpack_from("<I", buffer)
+    if size != end - 4:
+        raise Fault(f"the size prefix says {size} bytes, but {end - 4} follow it", 0, cut=size > end - 4)
+
+
+def check_identifier(buffer: bytes | memoryview, at: int, identifier: bytes) -> None:
+    """Check the file identifier of a message."""
+    found = bytes(buffer[at : at + 4])
+    if found != identifier:
+        raise Fault(f"the file identifier is {found!r}, not {identifier!r}", at)
+
+
 class Vtables:
     """The vtables of one table: checked, and reduced to what the generated code asks of them.
 
@@ -110,13 +142,13 @@ class Vtables:
     number, count
         Of this table, and how many there are: they make the key of a vtable seen in a message.
     slots
-        (index, size in bytes, whether the code asks for its offset) of each.
+        (index, size in bytes, alignment, whether the code asks for its offset) of each.
     refuse_unknown
         Refuse a vtable with a slot that is not among them.
     """
 
     def __init__(
-        self, number: int, count: int, slots: Sequence[tuple[int, int, bool]], *, refuse_unknown: bool
+        self, number: int, count: int, slots: Sequence[tuple[int, int, int, bool]], *, refuse_unknown: bool
     ) -> None:
         self.number = number
         self.count = count
@@ -125,7 +157,7 @@ class Vtables:
         self.known: dict[bytes, tuple[Any, ...]] = {}
         self._usual = 0
         # What lies beyond the slots is looked at only where it would be refused; a long vtable costs no more than a short.
-        self.reach = 1 << 16 if refuse_unknown else max((6 + 2 * index for index, _, _ in slots), default=4)
+        self.reach = 1 << 16 if refuse_unknown else max((6 + 2 * slot[0] for slot in slots), default=4)
 
     def __call__(
         self, buffer: bytes | memoryview, end: int, start: int, seen: dict[int, tuple[Any, ...]]
@@ -171,8 +203,8 @@ class Vtables:
         _, inline, *offsets = struct.unpack(f"<{len(raw) // 2}H", raw)
         if inline < 4:
             raise Fault(f"a table has {inline} bytes", start + 2)
-        asked, known, residues = [], set(), set()
-        for index, size, wanted in self.slots:
+        asked, known, mask, rest, is_torn = [], set(), 3, 0, False
+        for index, size, align, wanted in self.slots:
             offset = offsets[index] if index < len(offsets) else 0
             known.add(index)
             if wanted:
@@ -184,15 +216,19 @@ class Vtables:
                 raise Fault(f"slot {index} lies outside its table", place)
             # The official Python builder before 25.12.19 has tables of several sizes share a vtable with the size of one.
             inline = max(inline, offset + size)
-            if offset % min(size, 4):
-                raise Fault(f"slot {index} is not aligned to {size} bytes", place)
-            if size == 8:
-                residues.add(-offset % 8)
-        if len(residues) > 1:
-            raise Fault("slots of 8 bytes are not aligned to each other", start)
+            if offset % min(align, 4):
+                raise Fault(f"slot {index} is not aligned to {align} bytes", place)
+            if align > 4:
+                # Tables begin where the slots that were met want it; the one aligned to most says it for all.
+                wants = -offset % align
+                is_torn = is_torn or bool((wants ^ rest) & (align - 1) & mask)
+                if align - 1 > mask:
+                    mask, rest = align - 1, wants
+        if is_torn:
+            raise Fault("slots of 8 bytes and more are not aligned to each other", start)
         if self.refuse_unknown and any(offset and index not in known for index, offset in enumerate(offsets)):
             raise Fault("a field is not in the schema, and unknown_fields is 'refuse'", start)
-        return (inline, 7, residues.pop(), *asked) if residues else (inline, 3, 0, *asked)
+        return (inline, mask, rest, *asked)
 
 
 def shape_fits(type_: Tensor, shape: Sequence[int]) -> bool:
@@ -222,5 +258,26 @@ def tensor_check(type_: Tensor) -> Callable[[int, tuple[int, ...], int, int], No
         if math.prod(extent for extent in shape if extent) * dtype.itemsize > 2**63 - 1:
             # Only where an extent is 0; numpy refuses such a shape all the same.
             raise Fault(f"shape {list(shape)} is larger than an array can be", position)
+
+    return check
+
+
+def enum_check(leaves: Sequence[Leaf], size: int) -> Callable[[bytes | memoryview, int, int, bool], None]:
+    """A check of the enums in structs of `size` bytes: of `count` of them, at a position, items of a vector or one alone."""
+    known = [(leaf, f"<{code_of(leaf.node)}", frozenset(dict(leaf.node.values))) for leaf in leaves]
+
+    def check(buffer: bytes | memoryview, start: int, count: int, is_vector: bool) -> None:
+        wrong = []
+        for order, (leaf, code, members) in enumerate(known):
+            numbers = np.ndarray(count, code, buffer, start + leaf.offset, size).tolist()
+            if not members.issuperset(numbers):
+                index = next(index for index, number in enumerate(numbers) if number not in members)
+                wrong.append((index, order, numbers[index]))
+        if wrong:
+            index, order, number = min(wrong)
+            leaf = known[order][0]
+            fault = Fault(f"{number} is no member of the enum", start + size * index + leaf.offset)
+            fault.steps += [*reversed(leaf.steps), *([index] if is_vector else [])]
+            raise fault
 
     return check

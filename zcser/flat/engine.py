@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from zcser.core.buffers import Buffer
@@ -36,6 +36,33 @@ class Engine(Protocol):
 
     def verify(self, data: Buffer, /) -> None:
         """Raise `DecodeError` where bytes are not a message."""
+
+    def patch(self, buffer: Buffer, steps: Sequence[str | int], value: Any, /) -> None:
+        """Change a scalar of a message in place.
+
+        Parameters
+        ----------
+        buffer
+            Writable bytes that are one message, from its first byte to its last.
+        steps
+            The way to a bool, a number or a member of an enum, of a record or a list: names of fields, indices (ints, or
+            their digits), keys of maps, and for unions whose values are dicts with one key that key. Other unions, and
+            nested messages, take no step.
+        value
+            What `encode` would take there.
+
+        Raises
+        ------
+        EncodeError
+            The value does not fit; the steps lead to something else, or nowhere; the message lacks the field, and has no
+            room for it; the buffer is not writable. The error has the path, and the buffer is unchanged.
+        DecodeError
+            What stands on the way is not as a message has it. The rest of the message is not looked at.
+
+        Notes
+        -----
+        Copies: none. Lists that are sorted by a key stay as they are, even where a key is changed.
+        """
 
     def reserve(self, size: int, /) -> None:
         """Have scratch memory of `size` bytes at least."""

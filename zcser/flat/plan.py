@@ -79,7 +79,7 @@ class _Planner:
             self.layout.records[record.name] = self.record(record)
         for record in schema.records:
             for item in record.fields:
-                both = not item.required and isinstance(item.type, Optional)
+                both = item.may_be_absent and isinstance(item.type, Optional)
                 self.add_tables(item.type, f"{record.name}/{item.name}", boxed=both)
         self.add_tables(schema.root, "", boxed=True)
 
@@ -172,7 +172,7 @@ class _Planner:
         scope, slots, unions, size = Scope(), [], 0, 4
         for item in sorted(record.fields, key=lambda item: item.id):
             inner, optional = strip_optional(item.type)
-            type_ = item.type if optional and not item.required else inner
+            type_ = item.type if optional and item.may_be_absent else inner
             form = form_of(type_)
             name = identifier(item.name)
             unions += form is Form.UNION
@@ -190,7 +190,7 @@ class _Planner:
         return table
 
     def missing(self, item: Field, form: Form, inner: Type, optional: bool) -> Missing:
-        if not item.required:
+        if item.may_be_absent:
             return Missing.ABSENT
         if optional:
             return Missing.NONE

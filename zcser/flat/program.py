@@ -5,21 +5,32 @@
 2. Both engines write the same bytes. What is written for a value is settled here:
 
    ============ =====================================================================================================
-   order        The root's offset; then each table, followed at once by what its slots point to, in the order of the
+   order        The size of what follows, where the message is size-prefixed; the root's offset; the file identifier,
+                where there is one; then each table, followed at once by what its slots point to, in the order of the
                 slots; the items of a vector of offsets follow it in order. All of this is the head. What the tail
-                holds comes after, in the order in which it was met.
+                holds comes after, in the order in which it was met. Places are counted from the first byte, that of
+                the size prefix included.
    vtable       Before the first table of its form in the message, up to the last slot that is present. A table is of a
                 form with another where both stand for the same node and have the same slots. A message remembers the
                 first `REMEMBERED` forms of a node; further ones are written each time.
    table        Its offset to the vtable, then the slots by falling size, equal sizes by number; a table with a slot of
-                8 bytes begins 4 bytes before a multiple of 8. A scalar is written even if it is 0, so that its bytes
-                are there to be changed in place; a null is not written.
-   string       Length, bytes, a 0.
+                8 bytes begins 4 bytes before a multiple of 8, with a struct aligned to more, 4 before a multiple of
+                that; slots go by falling alignment before they go by falling size. A scalar is written even if it is
+                0, so that its bytes are there to be changed in place; a null is not written, unless it may be absent;
+                what a dict may lack (`Place.may_lack`) and lacks is not written.
+   string       Length, bytes, a 0. One that is `shared` stands in the tail, once for equal ones.
+   struct       Inline: its fields at their offsets, the gaps 0. As the value of a union, at a multiple of its alignment
+                (of 4 at least), where a table would stand.
+   structs      Length and items, the first at a multiple of their alignment (of 4 at least).
    numbers      Length and items; items of 8 bytes begin at a multiple of 8.
    map          A vector of its entries, sorted by key.
-   tail         The bytes of tensors, and `bytes` of `TAIL` and more: length and data, the data at a multiple of
-                `ALIGNMENT`.
-   gaps         Everything begins at a multiple of 4. What lies between is 0.
+   unions       Two vectors, at the place of the union's number and of its value: that of the numbers first, then that of
+                the offsets, then the values in their order. An item that is None has number 0 and offset 0.
+   nested       A whole message of its own, in the tail.
+   tail         The bytes of tensors, of nested messages, and `bytes` of `TAIL` and more: length and data, the data at a
+                multiple of `ALIGNMENT`. So do all vectors and strings that a wide offset leads to, and vectors whose
+                alignment is more than that of their items (`Node.align`). A shared string has a multiple of 4.
+   gaps         Everything begins at a multiple of 4. What lies between is 0. A message ends with its last byte.
    ============ =====================================================================================================
 """
 
@@ -43,6 +54,7 @@ from zcser.schema.model import (
     Optional,
     Record,
     Ref,
+    Schema,
     Str,
     Tensor,
     Type,
@@ -50,7 +62,7 @@ from zcser.schema.model import (
     strip_optional,
 )
 
-__all__ = ["ALIGNMENT", "REMEMBERED", "TAIL", "Construct", "Node", "Op", "Place", "Program", "program_of"]
+__all__ = ["ALIGNMENT", "REMEMBERED", "TAIL", "Choice", "Construct", "Node", "Op", "Place", "Program", "program_of"]
 
 ALIGNMENT = 64
 """Bytes that data in the tail is aligned to: a cache line, and what vector units and accelerators ask for at most."""
@@ -89,6 +101,13 @@ class Op(enum.IntEnum):
     TENSOR = 21
     BOX = 22
     ENTRY = 23
+    # What schemas from .fbs and .bfbs have besides.
+    STRUCT = 24
+    ARRAY = 25
+    STRUCTS = 26
+    ONEOF = 27
+    ONEOFS = 28
+    NESTED = 29
 
 
 _OF_NUMBER = {
@@ -102,7 +121,7 @@ Construct = Literal["direct", "positional", "keywords"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A slot of a table.
+    """A slot of a table, or a field of a struct.
 
     Attributes
     ----------
@@ -118,6 +137,12 @@ class Place:
         The value of a slot that is lacking with `Missing.ZERO`; None otherwise.
     make_default
         Makes the value with `Missing.DEFAULT`; None otherwise.
+    may_lack
+        Whether a dict may lack the field although it is never absent: it is not written then, and reads as `missing` says.
+    offset
+        In a struct: bytes from its start. -1 in tables.
+    is_key
+        Whether vectors of the table are sorted by it.
     """
 
     index: int
@@ -126,6 +151,28 @@ class Place:
     name: str | None
     zero: Any = None
     make_default: Callable[[], Any] | None = None
+    may_lack: bool = False
+    offset: int = -1
+    is_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An option of a union whose values are dicts with one key.
+
+    Attributes
+    ----------
+    name
+        The key.
+    number
+        On the wire, from 1.
+    node
+        Index of its node: a TABLE, STRUCT or STRING.
+    """
+
+    name: str
+    number: int
+    node: int
 
 
 @dataclass(slots=True)
@@ -139,7 +186,11 @@ class Node:
     neutral
         The type of its values, in the neutral schema.
     size
-        Bytes that it takes inline: of a scalar its width, of everything else that of an offset.
+        Bytes that it takes inline: of a scalar its width, of a struct or array its bytes, of everything else those of its
+        offset: 4, or 8 for a wide one.
+    align
+        Of a struct, array or scalar: what its place is a multiple of. Of a vector: what the place of its data is a
+        multiple of where that is more than its items ask for, else 0.
     number
         ENUM: the scalar that it stands in.
     values
@@ -147,13 +198,16 @@ class Node:
     bound
         STRING: most bytes; BYTES: bytes; NUMBERS, STRINGS, TABLES: items. -1: any.
     item
-        NUMBERS, STRINGS, TABLES: node of the items; MAP: its ENTRY. -1: none.
+        NUMBERS, STRINGS, TABLES, STRUCTS, ARRAY, ONEOFS: node of the items; MAP: its ENTRY; NESTED: its root, a TABLE. -1:
+        none.
     container
         NUMBERS, STRINGS, TABLES: list or tuple.
     options
         UNION: exact class of the values and node of each option, numbered from 1.
+    choices
+        ONEOF: the options.
     places
-        TABLE, BOX (one), ENTRY (key and value): the slots, by number.
+        TABLE, BOX (one), ENTRY (key and value): the slots, by number; STRUCT: the fields, by offset.
     cls
         TABLE: class of the record's values, None for dicts.
     construct
@@ -162,49 +216,65 @@ class Node:
         TENSOR: number of its dtype (`zcser.core.dtypes`), -1 for any.
     shape
         TENSOR: its extents, -1 for any extent; None for any shape.
+    wide_length
+        BYTES, NUMBERS, STRUCTS: the length has 8 bytes.
+    is_shared
+        STRING: equal ones of a message stand there once.
     """
 
     op: Op
     neutral: Type
     size: int = 4
+    align: int = 0
     number: Op = Op.NULL
     values: tuple[tuple[int, Any], ...] = ()
     bound: int = -1
     item: int = -1
     container: type = list
     options: tuple[tuple[type, int], ...] = ()
+    choices: tuple[Choice, ...] = ()
     places: tuple[Place, ...] = ()
     cls: type | None = None
     construct: Construct = "keywords"
     dtype: int = -1
     shape: tuple[int, ...] | None = None
+    wide_length: bool = False
+    is_shared: bool = False
 
 
 @dataclass(frozen=True)
 class Program:
-    """The nodes of a layout.
+    """The nodes of a layout, or of a .bfbs schema.
 
     Attributes
     ----------
+    schema
+        What the values are.
     nodes
         All nodes. Not to be changed.
     root
         Index of the root's: a TABLE, TENSOR or BOX.
     counts_depth
         Whether values may nest deeper than the schema does, which is where it is recursive.
+    identifier
+        The 4 bytes that stand after the root's offset; empty: none.
+    is_prefixed
+        Whether a message begins with its size, 4 bytes that do not count themselves.
     """
 
-    layout: Layout
+    schema: Schema
     nodes: tuple[Node, ...]
     root: int
     counts_depth: bool
+    identifier: bytes = b""
+    is_prefixed: bool = False
 
 
 def program_of(layout: Layout) -> Program:
     """The program of a layout."""
     planner = _Planner(layout)
     root = planner.alone(layout.schema.root)
-    return Program(layout, tuple(planner.nodes), root, bool(layout.schema.recursive))
+    return Program(layout.schema, tuple(planner.nodes), root, bool(layout.schema.recursive))
 
 
 class _Planner:

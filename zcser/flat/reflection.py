@@ -11,7 +11,18 @@ from typing import Annotated
 
 from zcser.schema.annotations import Float64, Id, Int8, Int32, Int64, UInt16, UInt32, UInt64
 
-__all__ = ["BFBS", "BaseType", "EnumDef", "EnumVal", "FieldDef", "KeyValue", "ObjectDef", "SchemaDef", "TypeDef"]
+__all__ = [
+    "BFBS",
+    "BaseType",
+    "EnumDef",
+    "EnumVal",
+    "FieldDef",
+    "FileDef",
+    "KeyValue",
+    "ObjectDef",
+    "SchemaDef",
+    "TypeDef",
+]
 
 BFBS = b"BFBS"
 """The file identifier, at byte 4 of a message."""
@@ -117,6 +128,13 @@ class ObjectDef:
 
 
 @dataclass(slots=True)
+class FileDef:
+    """A source: its name relative to the root source's folder, behind ``//``."""
+
+    filename: str
+
+
+@dataclass(slots=True)
 class SchemaDef:
     """A whole file."""
 
@@ -126,3 +144,4 @@ class SchemaDef:
     file_ext: str | None = None
     root_table: ObjectDef | None = None
     advanced_features: Annotated[UInt64, Id(7)] = 0
+    fbs_files: list[FileDef] | None = None

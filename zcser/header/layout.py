@@ -282,7 +282,7 @@ class _Builder:
         offset, align, slots, height = 0, 1, 0, 0
         for item in record.fields:
             path = f"{record.name}/{item.name}"
-            if not item.required:
+            if item.may_be_absent:
                 self._refuse("a field that may be absent has no fixed place; make it required", path)
             node = self.node(item.type, path)
             offset = _round_up(offset, node.align)

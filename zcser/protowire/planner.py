@@ -142,7 +142,7 @@ class _Planner:
         self, scope: Scope, wanted: str, number: int, type_: Type, path: str, *, field: Field | None = None
     ) -> Slot:
         inner, optional = strip_optional(type_)
-        absent = field is not None and not field.required
+        absent = field is not None and field.may_be_absent
         label, held, element = Label.ONE, inner, inner
         if absent:
             held = element = type_  # with its Optional, if it has one: absent and None are two things

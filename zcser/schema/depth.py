@@ -11,7 +11,11 @@ __all__ = ["refuse_deep", "static_depth"]
 
 def refuse_deep(schema: Schema, limits: Limits, codec: str) -> None:
     """Raise `SchemaError` where every value of a schema would pass the limit; recursion is bounded at run time."""
-    if static_depth(schema) > limits.depth:
+    try:
+        deep = static_depth(schema) > limits.depth
+    except RecursionError:  # beyond any limit that Python's stack allows
+        deep = True
+    if deep:
         raise SchemaError(f"the schema nests deeper than limits.depth = {limits.depth}", codec=codec)
 
 

@@ -3,7 +3,8 @@
 1. A `Schema` is a root type and the records that it reaches. It is frozen, picklable, and may be recursive: a record
    is named by a `Ref`, never nested.
 2. Absent, None and empty are three values. ``Field.required`` is False where the field may be absent from a dict;
-   `Optional` is None or a value; emptiness belongs to the str, list or map itself.
+   `Optional` is None or a value; emptiness belongs to the str, list or map itself. What a dict may lack and has a default
+   is never absent: the default is its value.
 3. Values keep the class that the schema came from (`Record.cls`); a record without a class is a plain dict.
 4. Field ids are the numbers of the binary wires. They start at 1 and never change meaning.
 """
@@ -22,6 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from zcser.core.errors import SchemaError
+from zcser.schema.cycles import on_cycles
 from zcser.schema.types import (
     Bool,
     Bytes,
@@ -93,9 +95,11 @@ class Field:
     id
         Its number on binary wires, from 1.
     required
-        False: the field may be absent, which is not the same as None. Only records without a class have such fields.
+        False: a dict may lack the field. Where it has no default it is absent then, which is not the same as None. Only
+        records without a class have such fields.
     default
-        What decode gives for a field that an older message lacks; MISSING where there is none.
+        What decode gives for a field that an older message lacks, and `normal` for one that a dict may lack and does;
+        MISSING where there is none.
     default_factory
         Makes the default where it is mutable.
     """
@@ -111,6 +115,11 @@ class Field:
     def has_default(self) -> bool:
         """Whether decode can go on where the field is missing."""
         return self.default is not MISSING or self.default_factory is not None
+
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether a value can be without the field: where the field has a default, that is its value."""
+        return not self.required and not self.has_default
 
     def make_default(self) -> Any:
         """A fresh default."""
@@ -151,7 +160,7 @@ class Record:
         declared = {} if self.cls is None else class_defaults(self.cls)
         inherited = set()
         for item in self.fields:
-            default, factory = declared.get(item.name, (None, None))
+            default, factory = declared.get(item.name, (MISSING, None))
             if item.has_default and item.default is default and item.default_factory is factory:
                 inherited.add(item.name)
         fields = tuple(
@@ -284,15 +293,7 @@ class Schema:
             record.name: {part.name for item in record.fields for part in walk(item.type) if isinstance(part, Ref)}
             for record in self.records
         }
-        grown = True
-        while grown:
-            grown = False
-            for name, targets in reach.items():
-                more = targets.union(*(reach[target] for target in targets))
-                if more != targets:
-                    reach[name] = more
-                    grown = True
-        return frozenset(name for name, targets in reach.items() if name in targets)
+        return on_cycles(reach)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -9,6 +9,7 @@ These changes, and no others, are made; `normal` is idempotent:
 4. A list or tuple becomes the container that the schema names; a subclass of dict becomes a dict.
 5. An array becomes little-endian and C-ordered. Its dtype, shape and bits never change.
 6. A member of an int or str enum may be given by its value.
+7. A field that a dict may lack and does has its default, where it has one.
 
 Everything else that does not fit is an `EncodeError` with the path. Every codec refuses alike: integers out of range,
 lone surrogates, unknown or missing fields, values of another class, depth, cycles, object arrays.
@@ -54,11 +55,12 @@ from zcser.schema.model import (
     Union,
 )
 
-__all__ = ["Normaliser", "normal"]
+__all__ = ["Normaliser", "Path", "normal"]
 
 _FLOAT = struct.Struct("<f")
 
 Path = tuple[str | int, ...]
+"""Of a part of a value: fields' names, keys and positions."""
 
 
 def normal(
@@ -343,7 +345,11 @@ class Normaliser:
                 found[item.name] = self._of(item.type, value[item.name], (*path, item.name))
             elif item.required:
                 self._refuse(f"field {item.name!r} of {record.name} is missing", path)
-        if type(value) is dict and all(value[key] is new for key, new in found.items()):
+            elif item.has_default:
+                if self.strict:
+                    self._refuse(f"strict: field {item.name!r} of {record.name} is missing, and has a default", path)
+                found[item.name] = self._of(item.type, item.make_default(), (*path, item.name))
+        if type(value) is dict and len(value) == len(found) and all(value[key] is new for key, new in found.items()):
             return value
         if type(value) is not dict:
             self._changed(Ref(record.name), value, path)

@@ -295,7 +295,7 @@ class _Reader(Walk):
                 self.source.line("count += 1")
                 self.field(item.type, x)
                 self.source.line(f"d[{key}] = {x}")
-            if item.required:
+            if not item.may_be_absent:
                 self.source.line(f"else: {self.missing(item, key)}")
         with self.source.block("if count != len(d):"):
             if self.refuse_unknown:

@@ -20,9 +20,10 @@ from zcser.core.view import released
 from zcser.flat.checks import MOST_DIMENSIONS
 from zcser.flat.layout import Missing
 from zcser.flat.native.view import install_views
-from zcser.flat.program import Node, Op, Place, Program
+from zcser.flat.program import Choice, Node, Op, Place, Program
 from zcser.native import _flat
 from zcser.schema.model import Ref
+from zcser.schema.normal import Normaliser
 
 __all__ = ["make_engine"]
 
@@ -54,7 +55,9 @@ def make_engine(program: Program, options: Options, *, codec: str, normal: Calla
     dtypes = tuple(map(_dtype, range(len(NAMES))))
     calls = {
         "normal": normal,
+        "normal_part": _normal_part(program, options, codec),
         "encode_error": lambda reason: EncodeError(reason, codec=codec),
+        "patch_error": lambda reason, steps: EncodeError(reason, codec=codec, path=pointer(steps)),
         "too_small": lambda needed, available: BufferTooSmallError(needed, available, codec=codec),
         "misaligned": lambda address, alignment: EncodeError(
             f"the address {address:#x} is no multiple of {alignment}; pass another offset or an aligned buffer",
@@ -78,6 +81,8 @@ def make_engine(program: Program, options: Options, *, codec: str, normal: Calla
     engine = _flat.Engine(
         nodes=tuple(_node(node, _order(program, node)) for node in program.nodes),
         root=program.root,
+        identifier=program.identifier,
+        is_prefixed=program.is_prefixed,
         limits=(program.counts_depth, limits.depth, limits.elements, limits.bytes, MOST_DIMENSIONS),
         refuse_unknown=options.unknown_fields == "refuse",
         strict=options.strict,
@@ -89,9 +94,9 @@ def make_engine(program: Program, options: Options, *, codec: str, normal: Calla
 
 def _order(program: Program, node: Node) -> list[int]:
     """Of each place of a node, the number of its field in the record's own order."""
-    if node.op is not Op.TABLE or not isinstance(node.neutral, Ref):
+    if node.op not in {Op.TABLE, Op.STRUCT} or not isinstance(node.neutral, Ref):
         return list(range(len(node.places)))
-    fields = program.layout.schema.record(node.neutral.name).fields
+    fields = program.schema.record(node.neutral.name).fields
     numbers = {item.name: number for number, item in enumerate(fields)}
     return [numbers[place.name] for place in node.places if place.name is not None]
 
@@ -100,17 +105,21 @@ def _node(node: Node, order: Sequence[int]) -> tuple[Any, ...]:
     by_value = None
     if node.op is Op.ENUM and type(node.values[0][1]) in {int, str}:
         by_value = {value: position for position, (_, value) in enumerate(node.values)}
+    places = map(_option, node.choices, range(len(node.choices))) if node.choices else map(_place, node.places, order)
     return (
         int(node.op),
         node.size,
+        node.align,
         int(node.number),
         node.values,
         by_value,
         node.bound,
         node.item,
         node.container is tuple,
+        node.wide_length,
+        node.is_shared,
         node.options,
-        tuple(map(_place, node.places, order)),
+        tuple(places),
         node.cls,
         0 if node.cls is None else _MAKE[node.construct],
         node.dtype,
@@ -120,7 +129,15 @@ def _node(node: Node, order: Sequence[int]) -> tuple[Any, ...]:
 
 def _place(place: Place, position: int) -> tuple[Any, ...]:
     lacking = place.make_default if place.missing is Missing.DEFAULT else place.zero
-    return (place.index, place.node, _MISSING[place.missing], place.name, lacking, position)
+    missing = _MISSING[place.missing]
+    return (
+        place.index, place.node, missing, place.name, lacking, position, place.may_lack, place.offset, place.is_key
+    )  # fmt: skip
+
+
+def _option(choice: Choice, position: int) -> tuple[Any, ...]:
+    """An option of a union, as if it were a place."""
+    return (choice.number, choice.node, _MISSING[Missing.NONE], choice.name, None, position, False, -1, False)
 
 
 def _dtype(number: int) -> np.dtype[Any] | None:
@@ -136,6 +153,18 @@ def _decode_error(codec: str) -> Callable[[str, int | None, bool, Sequence[str |
         return kind(reason, codec=codec, path=None if steps is None else pointer(reversed(steps)), offset=offset)
 
     return make
+
+
+def _normal_part(program: Program, options: Options, codec: str) -> Callable[[int, Any, Sequence[str | int]], Any]:
+    normaliser = Normaliser(program.schema, strict=options.strict, finite=False, limits=options.limits, codec=codec)
+
+    def normal(node: int, value: Any, steps: Sequence[str | int]) -> Any:
+        try:
+            return normaliser.part(program.nodes[node].neutral, value)
+        except EncodeError as error:
+            raise EncodeError(error.reason, codec=codec, path=pointer(steps)) from None
+
+    return normal
 
 
 def _no_field(record: str, names: Sequence[str], name: object) -> KeyError:

@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from zcser.core.view import MapView, RecordView, SequenceView, record_view_class
-from zcser.flat.program import Op, Program
+from zcser.flat.program import Choice, Op, Place, Program
 from zcser.native import _flat
 from zcser.schema.model import Ref
 
@@ -68,14 +68,15 @@ def install_views(engine: _flat.Engine, program: Program) -> None:
     """
     for index, node in enumerate(program.nodes):
         match node.op:
-            case Op.TABLE if isinstance(node.neutral, Ref):
-                record = program.layout.schema.resolve(node.neutral)
-                places = {place.name: position for position, place in enumerate(node.places)}
+            case Op.TABLE | Op.STRUCT | Op.ONEOF if isinstance(node.neutral, Ref):
+                record = program.schema.resolve(node.neutral)
+                parts: Sequence[Choice | Place] = node.choices or node.places
+                places = {part.name: position for position, part in enumerate(parts)}
                 fields = {item.name: _flat.Field(engine, index, places[item.name]) for item in record.fields}
                 engine.set_view(index, _record_class(record.name, fields), fields)
-            case Op.NUMBERS if program.nodes[node.item].op is not Op.NULL:
+            case Op.NUMBERS | Op.ARRAY if Op.NULL < program.nodes[node.item].op <= Op.ENUM:
                 engine.set_view(index, _NumbersView, None)
-            case Op.NUMBERS | Op.STRINGS | Op.TABLES:
+            case Op.NUMBERS | Op.STRINGS | Op.TABLES | Op.ARRAY | Op.STRUCTS | Op.ONEOFS:
                 engine.set_view(index, _ListView, None)
             case Op.MAP:
                 engine.set_view(index, _MapView, None)

@@ -132,12 +132,12 @@ class ReadGenerator:
                 cls = self.source.constant(record.cls)
                 values = ", ".join(f"a{number}" for number in range(len(keys)))
                 line(f"return {cls}({values if positional(record) else f'**{{{pairs}}}'})")
-            elif all(item.required for item in record.fields):
+            elif not any(item.may_be_absent for item in record.fields):
                 line(f"return {{{pairs}}}")
             else:
                 line("r = {}")
                 for number, (item, key) in enumerate(zip(record.fields, keys, strict=True)):
-                    absent = "" if item.required else f"if a{number} is not ABSENT: "
+                    absent = f"if a{number} is not ABSENT: " if item.may_be_absent else ""
                     line(f"{absent}r[{key}] = a{number}")
                 line("return r")
 

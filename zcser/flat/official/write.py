@@ -154,8 +154,8 @@ class _Generator:
         line, optional = self.source.line, []
         for item in record.fields:
             variable, key = fields[item.name], self.source.constant(item.name)
-            line(f"{variable} = x[{key}]" if item.required else f"{variable} = x.get({key}, ABSENT)")
-            if not item.required:
+            line(f"{variable} = x.get({key}, ABSENT)" if item.may_be_absent else f"{variable} = x[{key}]")
+            if item.may_be_absent:
                 optional.append(f" + ({variable} is not ABSENT)")
         if self.normalise is not None:
             line(f"if len(x) != {len(fields) - len(optional)}{''.join(optional)}: raise KeyError('an unknown field')")

@@ -7,6 +7,7 @@ from typing import Any
 
 from zcser.core.options import Options
 from zcser.flat.program import Program
+from zcser.flat.pure.patch import PurePatcher
 from zcser.flat.pure.read import PureReader
 from zcser.flat.pure.write import PureWriter
 
@@ -16,7 +17,7 @@ __all__ = ["PureEngine", "make_engine"]
 class PureEngine:
     """A writer and a reader of one program, with the operations of a codec; see `zcser.flat.native.engine` for its twin."""
 
-    def __init__(self, writer: PureWriter, reader: PureReader) -> None:
+    def __init__(self, writer: PureWriter, reader: PureReader, patcher: PurePatcher) -> None:
         self.encode = writer.encode
         self.encode_into = writer.encode_into
         self.encode_segments = writer.encode_segments
@@ -25,6 +26,7 @@ class PureEngine:
         self.decode = reader.decode
         self.verify = reader.verify
         self.view = reader.view
+        self.patch = patcher.patch
         self._writer = writer
 
     @property
@@ -41,5 +43,7 @@ class PureEngine:
 def make_engine(program: Program, options: Options, *, codec: str, normal: Callable[[Any], Any]) -> PureEngine:
     """The engine of a program; see `zcser.flat.engine.make_engine`."""
     return PureEngine(
-        PureWriter(program, options, codec=codec, normal=normal), PureReader(program, options, codec=codec)
+        PureWriter(program, options, codec=codec, normal=normal),
+        PureReader(program, options, codec=codec),
+        PurePatcher(program, options, codec=codec),
     )

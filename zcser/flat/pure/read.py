@@ -17,12 +17,13 @@ from zcser.core.buffers import Buffer, byte_view
 from zcser.core.errors import DecodeError
 from zcser.core.options import Options
 from zcser.core.view import View
+from zcser.flat.checks import SMALLEST, check_identifier, check_prefix
 from zcser.flat.program import Op, Program
 from zcser.flat.pure.read_code import ReadGenerator
 from zcser.flat.pure.read_state import state_of, text_of
 from zcser.flat.pure.view import ViewGenerator
 from zcser.flat.pure.view_parts import TableView, failure
-from zcser.flat.verify import SMALLEST, Verifier
+from zcser.flat.verify import Verifier
 
 __all__ = ["PureReader"]
 
@@ -59,7 +60,8 @@ class PureReader:
         self._limits = options.limits
         self._guarded = options.guard == "on"
         refuse_unknown = options.unknown_fields == "refuse"
-        self._verifier = Verifier(program.layout, options.limits, refuse_unknown=refuse_unknown, codec=codec)
+        self._start = _Start(program) if program.identifier or program.is_prefixed else None
+        self._verifier = Verifier(program, options.limits, refuse_unknown=refuse_unknown, codec=codec)
         eager = ReadGenerator(program, options.limits, refuse_unknown=refuse_unknown)
         lazy = ViewGenerator(eager, functools.partial(state_of, limits=options.limits), codec)
         rows, opener = eager.rows(program.root), lazy.opener(program.root)
@@ -102,7 +104,7 @@ class PureReader:
         try:
             if SMALLEST <= size <= self._limits.bytes:
                 state = state_of(buffer, self._limits)
-                (root,) = _U32(buffer, 0)
+                (root,) = _U32(buffer, 0) if self._start is None else self._start.root(buffer)
                 (value,) = self._rows(buffer, (root,) if root else (), state, {}, copy, 0)
                 if state[1] >= 0:
                     return value
@@ -115,7 +117,8 @@ class PureReader:
     def view(self, data: Buffer, *, verify: bool = True) -> View:
         """Open a message lazily; see `zcser.core.codec.Codec.view`.
 
-        With the guard off nothing is verified, whatever `verify` says.
+        With the guard off nothing is verified, whatever `verify` says, but for the size and identifier that a message
+        may begin with.
 
         Raises
         ------
@@ -131,6 +134,11 @@ class PureReader:
             box = [buffer, text_of]
         if verify and self._guarded:
             self._verifier(buffer)
+        if self._start is not None:
+            try:
+                self._start.root(buffer)
+            except Exception as error:
+                raise failure(box, error, self._codec) from error
         head, view_class, position, form = self._head
         is_alike = buffer.startswith(head) if buffer.__class__ is bytes else buffer[: len(head)] == head
         if is_alike and view_class is not None:
@@ -140,7 +148,7 @@ class PureReader:
             view._zc_form = form
             return view
         try:
-            position = _U32(buffer, 0)[0]
+            (position,) = _U32(buffer, 0) if self._start is None else self._start.root(buffer)
             found: View = self._open(box, position)
         except Exception as error:
             raise failure(box, error, self._codec) from error
@@ -154,6 +162,29 @@ class PureReader:
         end = position + 4
         if end <= _LONGEST_HEAD and vtable + (buffer[vtable] | buffer[vtable + 1] << 8) <= end:
             self._head = (bytes(buffer[:end]), self._view, position, view._zc_form)
+
+
+class _Start:
+    """What stands before the root's offset, and behind it.
+
+    Parameters
+    ----------
+    program
+        Of messages that begin with their size, or have an identifier.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.at = 4 if program.is_prefixed else 0
+        self.identifier = program.identifier
+
+    def root(self, buffer: Any) -> tuple[int]:
+        """The place of the root, 0 where its offset is 0; what stands around the offset is checked."""
+        if self.at:
+            check_prefix(buffer, len(buffer))
+        if self.identifier and buffer[self.at + 4 : self.at + 8] != self.identifier:
+            check_identifier(buffer, self.at + 4, self.identifier)
+        offset = _U32(buffer, self.at)[0]
+        return (offset and offset + self.at,)
 
 
 _new = object.__new__

@@ -24,14 +24,16 @@ import numpy as np
 from zcser.core.options import Limits
 from zcser.core.source import Source
 from zcser.flat.checks import MOST_DIMENSIONS
+from zcser.flat.inline import code_of, is_scalar, items_of, levels_of
 from zcser.flat.layout import Missing
 from zcser.flat.program import Node, Op, Place, Program
-from zcser.flat.pure.read_form import Forms, code_of, inlines_of, is_scalar, no_form
-from zcser.flat.pure.read_state import ABSENT, LACKING, array_reader, refuse
+from zcser.flat.pure import read_structs, read_unions
+from zcser.flat.pure.read_form import Forms, inlines_of, no_form
+from zcser.flat.pure.read_state import ABSENT, LACKING, array_reader, nested_state, refuse
 
-__all__ = ["VECTORS", "ReadGenerator"]
+__all__ = ["VECTORS", "ReadGenerator", "contained", "head_of"]
 
-VECTORS = frozenset({Op.NUMBERS, Op.STRINGS, Op.TABLES, Op.MAP})
+VECTORS = frozenset({Op.NUMBERS, Op.STRINGS, Op.TABLES, Op.MAP, Op.STRUCTS})
 
 _FEW = 9
 """Vectors of fewer items are unpacked by a `Struct` made ahead; longer ones through numpy."""
@@ -61,6 +63,7 @@ class ReadGenerator:
         self.tags = map(str, itertools.count())
         self.source.namespace.update(
             U32=struct.Struct("<I").unpack_from,
+            U64=struct.Struct("<Q").unpack_from,
             I32=struct.Struct("<i").unpack_from,
             ERROR=struct.error,
             LIMIT=limits.depth,
@@ -70,6 +73,7 @@ class ReadGenerator:
             add=operator.add,
             new=object.__new__,
             frombuffer=np.frombuffer,
+            nested_state=nested_state,
             refuse=refuse,
             unpack=struct.unpack_from,
         )
@@ -168,10 +172,10 @@ class ReadGenerator:
 
     def _construct(self, node: Node, values: list[str]) -> None:
         """Make a record's object, and add it to the result."""
-        line, record = self.source.line, self.program.layout.schema.resolve(node.neutral)  # type: ignore[arg-type]  # a Ref
+        line, record = self.source.line, self.program.schema.resolve(node.neutral)  # type: ignore[arg-type]  # a Ref
         by_name = dict(zip((place.name for place in node.places), values, strict=True))
-        keys = [(self.source.constant(item.name), by_name[item.name], item) for item in record.fields]
-        pairs = ", ".join(f"{key}: {value}" for key, value, _ in keys)
+        keys = [(self.source.constant(item.name), by_name[item.name]) for item in record.fields]
+        pairs = ", ".join(f"{key}: {value}" for key, value in keys)
         if node.cls is not None:
             cls = self.source.constant(node.cls)
             if node.construct == "direct" and _takes_attributes(node.cls, by_name):
@@ -179,14 +183,16 @@ class ReadGenerator:
                 for item in record.fields:
                     line(f"x.{item.name} = {by_name[item.name]}")
                 return
-            arguments = f"**{{{pairs}}}" if node.construct == "keywords" else ", ".join(value for _, value, _ in keys)
+            arguments = f"**{{{pairs}}}" if node.construct == "keywords" else ", ".join(value for _, value in keys)
             line(f"push({cls}({arguments}))")
-        elif all(item.required for item in record.fields):
+            return
+        may_be_absent = {by_name[place.name] for place in node.places if place.missing is Missing.ABSENT}
+        if not may_be_absent:
             line(f"push({{{pairs}}})")
         else:
             line("x = {}")
-            for key, value, item in keys:
-                line(f"{'' if item.required else f'if {value} is not ABSENT: '}x[{key}] = {value}")
+            for key, value in keys:
+                line(f"{f'if {value} is not ABSENT: ' if value in may_be_absent else ''}x[{key}] = {value}")
             line("push(x)")
 
     # Slots ------------------------------------------------------------------------------------------------------------
@@ -200,19 +206,26 @@ class ReadGenerator:
         if node.op is Op.UNION:
             self._union(node, place, tag, variable)
             return variable
+        if node.op in {Op.ONEOF, Op.ONEOFS}:
+            read_unions.write_place(self, place, tag, variable)
+            return variable
+        if node.op is Op.STRUCT:
+            read_structs.write_place(self, place, tag, variable)
+            return variable
         if place.missing is Missing.REFUSED:
             line(f"if not {found}: refuse()")
-            self._follow(tag, place.index)
-            self._at(place.node, variable)
+            self.follow(tag, place.index)
+            self.at(place.node, variable)
             return variable
         with self.source.block(f"if {found}:"):
-            self._follow(tag, place.index)
-            self._at(place.node, variable)
+            self.follow(tag, place.index)
+            self.at(place.node, variable)
         line(f"elif {found}.__class__ is int: refuse()")  # an offset of 0
         line(f"else: {variable} = {self.missing(place)}")
         return variable
 
-    def _follow(self, tag: str, slot: int) -> None:
+    def follow(self, tag: str, slot: int) -> None:
+        """Follow the offset in a slot to ``q``."""
         self.source.line(f"q = p{tag} + o{tag}_{slot} + f{tag}_{slot}")
 
     def _scalar(self, node: Node, place: Place, found: str, variable: str) -> str:
@@ -247,26 +260,28 @@ class ReadGenerator:
         line, kind, found = self.source.line, f"f{tag}_{place.index - 1}", f"f{tag}_{place.index}"
         with self.source.block(f"if {kind}:"):
             line(f"if not {found}: refuse()")
-            self._follow(tag, place.index)
+            self.follow(tag, place.index)
             for number, (_, option) in enumerate(node.options, 1):
                 with self.source.block(f"{'if' if number == 1 else 'elif'} {kind} == {number}:"):
-                    self._at(option, variable)
+                    self.at(option, variable)
             line("else: refuse()")
         line(f"elif {found}.__class__ is int: refuse()")  # a value without a number
         line(f"else: {variable} = {self.missing(place)}")
 
-    def _at(self, index: int, variable: str) -> None:
+    def at(self, index: int, variable: str) -> None:
         """Read the value at ``q`` into a variable."""
         line, node = self.source.line, self.program.nodes[index]
         match node.op:
             case Op.STRING:
                 self.string(node, variable)
             case Op.BYTES:
-                line("n = W[q >> 2]; x = q + 4 + n")
-                line("if q & 3 or x > len(b): refuse()")
+                head = self.blob(node)
                 if node.bound >= 0:
                     line(f"if n != {node.bound}: refuse()")
-                line(f"w += n + 4; {variable} = bytes(b[q + 4:x]) if c else memoryview(b)[q + 4:x]")
+                line(f"{variable} = bytes(b[q + {head}:x]) if c else memoryview(b)[q + {head}:x]")
+            case Op.NESTED:
+                head = self.blob(node)
+                line(f"{variable} = {read_unions.nested(self, index)}(b, q + {head}, x, s, c, d)")
             case Op.BOX:
                 tag = next(self.tags)
                 line(f"p{tag} = q")
@@ -275,6 +290,14 @@ class ReadGenerator:
                 line(f"{variable} = {self.vector(index)}(b, q, s, seen, c, d)")
             case _:
                 line(f"{variable} = {self.alone(index, 'q')}")
+
+    def blob(self, node: Node) -> int:
+        """Bound the bytes at ``q``, which end at ``x``; the bytes of their length."""
+        line, head = self.source.line, head_of(node)
+        line("n = U64(b, q)[0]; x = q + 8 + n" if node.wide_length else "n = W[q >> 2]; x = q + 4 + n")
+        line(f"if q & {head - 1} or x > len(b): refuse()")
+        line(f"w += n + {head}")
+        return head
 
     def string(self, node: Node, variable: str) -> None:
         """Read the string at ``q``; that its terminator is there is that it ends inside the buffer."""
@@ -293,24 +316,33 @@ class ReadGenerator:
 
     def _vector(self, name: str, index: int) -> None:
         line, node = self.source.line, self.program.nodes[index]
-        item = self.program.nodes[node.item]
-        width = item.size if node.op is Op.NUMBERS else 4
+        item, head = self.program.nodes[node.item], head_of(node)
+        width = item.size if node.op in {Op.NUMBERS, Op.STRUCTS} else 4
+        align = item.align if node.op is Op.STRUCTS else width
+        inner = items_of(self.program.nodes, item) if node.op is Op.STRUCTS else 0
         with self.source.block(f"def {name}(b, q, s, seen, c, d):"):
-            line("n = U32(b, q)[0]")
-            line("if q & 3: refuse()")
-            if width == 8:
-                line("if n and q + 4 & 7: refuse()")
+            line(f"n = U{8 * head}(b, q)[0]")
+            line(f"if q & {head - 1}: refuse()")
+            if align > 4:
+                line(f"if n and q + {head} & {align - 1}: refuse()")
             if node.bound >= 0:
                 line(f"if n != {node.bound}: refuse()")
-            line(f"s[0] -= n; s[1] -= {width} * n + 4")
+            line(f"s[0] -= {f'{1 + inner} * ' if inner else ''}n; s[1] -= {width} * n + {head}")
             line("if s[0] < 0 or s[1] < 0: refuse()")
             if self.program.counts_depth:
                 line("if d >= LIMIT: refuse()")
                 line("d += 1")
-            if node.op is Op.NUMBERS:
-                line(f"return {_contained(node, self._numbers(item))}")
+                if node.op is Op.STRUCTS:
+                    line(f"if n and d + {levels_of(self.program.nodes, item)} > LIMIT: refuse()")
+            if node.op is Op.STRUCTS:
+                line(f"x = b[q + {head}:q + {head} + {width} * n]")
+                line(f"if len(x) != {width} * n: refuse()")
+                line(f"return {contained(node, f'{read_structs.function(self, node.item)}(x)')}")
                 return
-            line(f"if not n: return {'{}' if node.op is Op.MAP else _contained(node, '()')}")
+            if node.op is Op.NUMBERS:
+                line(f"return {contained(node, self._numbers(item, head))}")
+                return
+            line(f"if not n: return {'{}' if node.op is Op.MAP else contained(node, '()')}")
             line("i = (q >> 2) + 1; x = s[2][i:i + n].tolist()")
             line("if len(x) != n or 0 in x: refuse()")
             line("p = map(add, range(q + 4, q + 4 + 4 * n, 4), x)")
@@ -321,20 +353,20 @@ class ReadGenerator:
                     line("if w > t: refuse()")
                     line("push(x)")
                 line("s[1] -= w")
-                line(f"return {_contained(node, 'r')}")
+                line(f"return {contained(node, 'r')}")
             else:
-                line(f"return {_contained(node, f'{self.rows(node.item)}(b, p, s, seen, c, d)')}")
+                line(f"return {contained(node, f'{self.rows(node.item)}(b, p, s, seen, c, d)')}")
 
-    def _numbers(self, item: Node) -> str:
+    def _numbers(self, item: Node, head: int) -> str:
         """Write what reads ``n`` numbers; the list."""
         if item.op is Op.NULL:
-            self.source.line("if q + 4 + n > len(b): refuse()")
+            self.source.line(f"if q + {head} + n > len(b): refuse()")
             return "[None] * n"
         code = code_of(item)
         few = self.source.constant([struct.Struct(f"<{count}{code}").unpack_from for count in range(_FEW)])
         dtype = np.dtype("?" if code == "?" else f"<{code}")
-        many = f"frombuffer(b, {self.source.constant(dtype)}, n, q + 4).tolist()"
-        self.source.line(f"x = {few}[n](b, q + 4) if n < len({few}) else {many}")
+        many = f"frombuffer(b, {self.source.constant(dtype)}, n, q + {head}).tolist()"
+        self.source.line(f"x = {few}[n](b, q + {head}) if n < len({few}) else {many}")
         return f"map({self.source.constant(dict(item.values))}.__getitem__, x)" if item.op is Op.ENUM else "x"
 
     def tensor(self, index: int) -> str:
@@ -367,10 +399,15 @@ def _takes_attributes(cls: Any, names: Iterable[str | None]) -> bool:
     )
 
 
-def _contained(node: Node, items: str) -> str:
+def contained(node: Node, items: str) -> str:
     """Items in the container that the schema has."""
     if node.op is Op.MAP or (node.op is Op.TABLES and node.container is list and items != "()"):
         return items
-    if items in {"[None] * n", "r"}:  # lists already
+    if items in {"[None] * n", "r"} or node.op is Op.STRUCTS:  # lists already
         return items if node.container is list else f"tuple({items})"
     return f"{node.container.__name__}({items})"
+
+
+def head_of(node: Node) -> int:
+    """Bytes of the length of a vector."""
+    return 8 if node.wide_length else 4

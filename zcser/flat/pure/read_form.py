@@ -15,20 +15,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from zcser.flat.checks import Vtables
+from zcser.flat.inline import HAS_NUMBER, align_of, code_of, is_scalar
 from zcser.flat.layout import Missing
 from zcser.flat.program import Node, Op, Place, Program
 from zcser.flat.pure.read_state import ABSENT, LACKING
 
-__all__ = ["Forms", "Inline", "Unpack", "code_of", "inlines_of", "is_scalar", "no_form", "slots_of"]
-
-_CODES = {
-    Op.NULL: "B", Op.BOOL: "?", Op.INT8: "b", Op.UINT8: "B", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I",
-    Op.INT64: "q", Op.UINT64: "Q", Op.FLOAT32: "f", Op.FLOAT64: "d",
-}  # fmt: skip
-"""`struct` codes of scalars. An enum has that of its number."""
+__all__ = ["Forms", "Inline", "Unpack", "inlines_of", "no_form"]
 
 _GLANCE = 64
 """Bytes of the longest vtable that is compared each time it is met, rather than remembered by its place."""
+
+_OFFSETS = {1: "B", 4: "I", 8: "Q"}
+"""`struct` codes of offsets and of unions' numbers, by their bytes."""
 
 Unpack = Callable[[Any, int], tuple[Any, ...]]
 """Buffer and position of a table, to its offset to the vtable and its slots."""
@@ -45,9 +43,12 @@ class Inline:
     code, size
         `struct` code, and bytes.
     refers
-        Whether it leads elsewhere: an offset, or a union's number. If it is lacking, ``b""`` is read, which is false.
+        Whether it is no scalar, but an offset, a union's number, or a struct. If it is lacking, ``b""`` is read, which is
+        false.
     lacking
         What is read where a scalar is lacking.
+    align
+        What its place is a multiple of; 0: of its size.
     """
 
     index: int
@@ -55,29 +56,7 @@ class Inline:
     size: int
     refers: bool
     lacking: Any = b""
-
-
-def code_of(node: Node) -> str:
-    """The `struct` code of a scalar."""
-    return _CODES[node.number if node.op is Op.ENUM else node.op]
-
-
-def is_scalar(node: Node) -> bool:
-    """Whether values stand in the table itself."""
-    return node.op <= Op.ENUM
-
-
-def slots_of(program: Program, node: Node) -> list[tuple[int, int]]:
-    """(number, size in bytes) of the slots of a table; of a union, its number comes before it."""
-    if node.op is Op.TENSOR:
-        return [(0, 1), (1, 4), (2, 4)]
-    found = []
-    for place in node.places:
-        value = program.nodes[place.node]
-        if value.op is Op.UNION:
-            found.append((place.index - 1, 1))
-        found.append((place.index, value.size if is_scalar(value) else 4))
-    return found
+    align: int = 0
 
 
 def inlines_of(program: Program, node: Node) -> list[Inline]:
@@ -90,16 +69,20 @@ def inlines_of(program: Program, node: Node) -> list[Inline]:
         if is_scalar(value):
             inlines.append(Inline(place.index, code_of(value), value.size, False, _lacking(value, place)))
             continue
-        if value.op is Op.UNION:
-            inlines.append(Inline(place.index - 1, "B", 1, True))
-        inlines.append(Inline(place.index, "I", 4, True))
-    return sorted(inlines, key=lambda item: (-item.size, item.index))
+        if value.op in HAS_NUMBER:
+            size = HAS_NUMBER[value.op]
+            inlines.append(Inline(place.index - 1, _OFFSETS[size], size, True))
+        code = f"{value.size}s" if value.op is Op.STRUCT else _OFFSETS[value.size]
+        inlines.append(Inline(place.index, code, value.size, True, align=align_of(value)))
+    return sorted(inlines, key=lambda item: (-(item.align or item.size), -item.size, item.index))
 
 
 def _lacking(node: Node, place: Place) -> Any:
     """What stands for a scalar that the table lacks, as if it were a number on the wire."""
     if place.missing is Missing.ZERO:
-        return node.values[0][0] if node.op is Op.ENUM else place.zero
+        if node.op is Op.ENUM:
+            return next(number for number, value in node.values if value == place.zero)
+        return place.zero
     return {Missing.NONE: None, Missing.ABSENT: ABSENT, Missing.DEFAULT: LACKING}[place.missing]
 
 
@@ -124,7 +107,7 @@ class Forms(Vtables):
     """
 
     def __init__(self, number: int, count: int, inlines: Sequence[Inline], *, refuse_unknown: bool) -> None:
-        slots = [(item.index, item.size, True) for item in inlines]
+        slots = [(item.index, item.size, item.align or item.size, True) for item in inlines]
         super().__init__(number, count, slots, refuse_unknown=refuse_unknown)
         self.inlines = inlines
 

@@ -20,7 +20,7 @@ from zcser.flat.checks import tensor_check
 from zcser.flat.verify import AMPLIFICATION
 from zcser.schema.model import Tensor
 
-__all__ = ["ABSENT", "LACKING", "array_reader", "array_source", "refuse", "state_of", "text_of"]
+__all__ = ["ABSENT", "LACKING", "array_reader", "array_source", "nested_state", "refuse", "state_of", "text_of"]
 
 ABSENT = object()
 """Stands for a field that is absent, until its dict is made."""
@@ -36,13 +36,22 @@ def refuse() -> NoReturn:
 
 def state_of(buffer: Any, limits: Limits) -> list[Any]:
     """What the functions share about a message: elements and bytes left, its 32-bit words, and what decodes UTF-8."""
+    return _state(buffer, limits.elements, AMPLIFICATION[0] + AMPLIFICATION[1] * len(buffer))
+
+
+def nested_state(buffer: Any, state: list[Any]) -> list[Any]:
+    """The same of a nested message, which has as many elements and bytes left as the one around it."""
+    return _state(buffer, state[0], state[1])
+
+
+def _state(buffer: Any, elements: int, left: int) -> list[Any]:
     size = len(buffer)
     words: Any = memoryview(buffer)
     if size & 3:
         words = words[: size & -4]
     return [
-        limits.elements,
-        AMPLIFICATION[0] + AMPLIFICATION[1] * size,
+        elements,
+        left,
         words.cast("I") if sys.byteorder == "little" else _SwappedWords(words),
         bytes.decode if buffer.__class__ is bytes else text_of,
     ]

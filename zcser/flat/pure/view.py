@@ -14,15 +14,14 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from zcser.core.view import record_view_class, released
 from zcser.flat.checks import Vtables
+from zcser.flat.inline import code_of, is_scalar, slots_of
 from zcser.flat.layout import Missing
 from zcser.flat.program import Node, Op, Place
-from zcser.flat.pure.read_code import VECTORS, ReadGenerator
-from zcser.flat.pure.read_form import code_of, is_scalar, slots_of
-from zcser.flat.pure.view_parts import EntriesView, ListView, NumbersView, ScalarsView, TableView
+from zcser.flat.pure import view_keys, view_structs, view_unions
+from zcser.flat.pure.read_code import VECTORS, ReadGenerator, head_of
+from zcser.flat.pure.view_parts import EntriesView, KeyedView, ListView, TableView, scalars_base
 from zcser.schema.model import Str
 
 __all__ = ["ViewGenerator"]
@@ -60,8 +59,8 @@ class ViewGenerator:
         """The vtables of a table, and where what `Vtables.at` gives has the offset of each slot."""
         if index not in self.vtables:
             slots = slots_of(self.program, self.program.nodes[index])
-            vtables = Vtables(0, 0, [(slot, size, True) for slot, size in slots], refuse_unknown=False)
-            self.vtables[index] = vtables, {slot: place for place, (slot, _) in enumerate(slots, 3)}
+            vtables = Vtables(0, 0, [(*slot, True) for slot in slots], refuse_unknown=False)
+            self.vtables[index] = vtables, {slot.number: place for place, slot in enumerate(slots, 3)}
         return self.vtables[index]
 
     # Tables -----------------------------------------------------------------------------------------------------------
@@ -71,7 +70,8 @@ class ViewGenerator:
         node = self.program.nodes[index]
         return self.eager.later("open", index, self._record if node.op is Op.TABLE else self._box)
 
-    def _find_form(self, index: int) -> None:
+    def find_form(self, index: int) -> None:
+        """Find the form of the table ``p``."""
         self.source.line(f"f = {self.source.constant(self.form(index)[0].at)}(b, len(b), p - I32(b, p)[0])")
 
     def _box(self, name: str, index: int) -> None:
@@ -79,16 +79,16 @@ class ViewGenerator:
         with self.source.block(f"def {name}(box, p):"):
             self.source.line("b = box[0]")
             if node.op is Op.TENSOR:
-                self._return(index, "p")
+                self.show(index, "p")
                 return
-            self._find_form(index)
-            self._slot(index, node.places[0])
+            self.find_form(index)
+            self.slot(index, node.places[0])
 
     def _record(self, name: str, index: int) -> None:
         node, line = self.program.nodes[index], self.source.line
         with self.source.block(f"def {name}(box, p):"):
             line("b = box[0]")
-            self._find_form(index)
+            self.find_form(index)
             line(f"x = new(View{index})")
             line("x._zc_box = box; x._zc_pos = p; x._zc_form = f")
             line("return x")
@@ -97,10 +97,10 @@ class ViewGenerator:
                 with self.source.block("try:"):
                     shares = "" if is_scalar(self.program.nodes[place.node]) else "box = view._zc_box; "
                     line(f"{shares}b = view._zc_box[0]; p = view._zc_pos; f = view._zc_form")
-                    self._slot(index, place)
+                    self.slot(index, place)
                 line("except Exception as error: raise view._zc_fail(error) from error")
         rows, where = self.eager.rows(index), self.form(index)[1]
-        record = self.program.layout.schema.resolve(node.neutral)  # type: ignore[arg-type]  # a Ref
+        record = self.program.schema.resolve(node.neutral)  # type: ignore[arg-type]  # a Ref
 
         def make(namespace: dict[str, Any]) -> None:
             read, state = namespace[rows], self.state
@@ -121,24 +121,33 @@ class ViewGenerator:
 
         self.classes.append(make)
 
-    def _slot(self, index: int, place: Place) -> None:
+    def slot(self, index: int, place: Place) -> None:
         """Return what stands in a slot of the table ``p``."""
         line, node, where = self.source.line, self.program.nodes[place.node], self.form(index)[1]
         line(f"o = f[{where[place.index]}]")
         with self.source.block("if o:"):
             if is_scalar(node):
-                self._scalar(node, "p + o")
+                self.scalar(node, "p + o")
+            elif node.op is Op.STRUCT:
+                line(f"return {view_structs.opener(self, place.node)}(box, p + o)")
+            elif node.op is Op.ONEOFS:
+                line(f"k = f[{where[place.index - 1]}]")
+                line("if not k: refuse()")
+                line(f"return {view_unions.vector_opener(self, place.node)}(box, p + k, p + o)")
+            elif node.op is Op.ONEOF:
+                line(f"k = f[{where[place.index - 1]}]")
+                line(f"return {view_unions.opener(self, place.node)}(box, p + o, b[p + k] if k else 0)")
             elif node.op is Op.UNION:
                 line(f"k = f[{where[place.index - 1]}]")
                 line("k = b[p + k] if k else 0")
-                self._follow("p + o")
+                self.follow("p + o")
                 for number, (_, option) in enumerate(node.options, 1):
                     with self.source.block(f"if k == {number}:"):
-                        self._return(option, "q")
+                        self.show(option, "q")
                 line("refuse()")
             else:
-                self._follow("p + o")
-                self._return(place.node, "q")
+                self.follow("p + o", node)
+                self.show(place.node, "q")
         line("if b is None: raise released()")
         line(f"return {self._missing(place)}")
 
@@ -147,7 +156,8 @@ class ViewGenerator:
             return self.source.constant(place.zero)
         return "None" if place.missing is Missing.ABSENT else self.eager.missing(place)
 
-    def _scalar(self, node: Node, position: str) -> None:
+    def scalar(self, node: Node, position: str) -> None:
+        """Return the scalar at a position."""
         read = self.source.constant(struct.Struct(f"<{code_of(node)}").unpack_from)
         found = f"{read}(b, {position})[0]"
         if node.op is Op.ENUM:
@@ -157,19 +167,26 @@ class ViewGenerator:
             found = "None"
         self.source.line(f"return {found}")
 
-    def _follow(self, position: str) -> None:
+    def follow(self, position: str, node: Node | None = None) -> None:
         """Follow the offset at a position to ``q``; forward only, so that nothing contains itself."""
-        self.source.line(f"q = {position}; u = U32(b, q)[0]; q += u")
+        bits = 64 if node is not None and node.size == 8 else 32
+        self.source.line(f"q = {position}; u = U{bits}(b, q)[0]; q += u")
         self.source.line("if not u: refuse()")
 
-    def _return(self, index: int, position: str) -> None:
-        """Return the value at a position, of what an offset leads to."""
+    def show(self, index: int, position: str) -> None:
+        """Return the value at a position that an offset leads to."""
         line, node = self.source.line, self.program.nodes[index]
         match node.op:
-            case Op.STRING | Op.BYTES:
-                line("n = U32(b, q)[0]; x = q + 4 + n")
+            case Op.STRING | Op.BYTES | Op.NESTED:
+                head = head_of(node)
+                line(f"n = U{8 * head}(b, q)[0]; x = q + {head} + n")
                 line("if x > len(b): refuse()")
-                line("return box[1](b[q + 4:x])" if node.op is Op.STRING else "return memoryview(b)[q + 4:x]")
+                if node.op is Op.NESTED:
+                    line(f"return {view_unions.nested_opener(self, index)}(box, q + {head}, x)")
+                else:
+                    line("return box[1](b[q + 4:x])" if node.op is Op.STRING else f"return memoryview(b)[q + {head}:x]")
+            case Op.STRUCT:
+                line(f"return {view_structs.opener(self, index)}(box, q)")
             case Op.TENSOR:
                 line(f"return {self.eager.tensor(index)}(b, {position}, [0, {1 << 62}], {{}}, False)")
             case op if op in VECTORS:
@@ -183,10 +200,10 @@ class ViewGenerator:
         """Write what opens a vector, and what its view calls."""
         line, node = self.source.line, self.program.nodes[index]
         item = self.program.nodes[node.item]
-        width = item.size if node.op is Op.NUMBERS else 4
+        head, width = head_of(node), item.size if node.op in {Op.NUMBERS, Op.STRUCTS} else 4
         with self.source.block(f"def {name}(box, q):"):
-            line("b = box[0]; n = U32(b, q)[0]")
-            line(f"if q + 4 + {width} * n > len(b): refuse()")
+            line(f"b = box[0]; n = U{8 * head}(b, q)[0]; q += {head}")
+            line(f"if q + {width} * n > len(b): refuse()")
             line(f"x = new(View{index})")
             line("x._zc_box = box; x._zc_pos = q; x._zc_length = n")
             line("return x")
@@ -196,29 +213,33 @@ class ViewGenerator:
             for place, function in zip(item.places, functions.values(), strict=True):
                 with self.source.block(f"def {function}(box, q):"):
                     line("b = box[0]; p = q + U32(b, q)[0]")
-                    self._find_form(node.item)
-                    self._slot(node.item, place)
+                    self.find_form(node.item)
+                    self.slot(node.item, place)
         else:
             with self.source.block(f"def item{index}(box, q):"):
                 line("b = box[0]")
                 if is_scalar(item):
-                    self._scalar(item, "q")
+                    self.scalar(item, "q")
                 else:
-                    self._follow("q")
-                    self._return(node.item, "q")
+                    if node.op is not Op.STRUCTS:
+                        self.follow("q")
+                    self.show(node.item, "q")
+        functions |= view_keys.write(self, index)
         read = self.eager.vector(index)
 
         def make(namespace: dict[str, Any]) -> None:
             whole, state = namespace[read], self.state
             bound = {attribute: staticmethod(namespace[function]) for attribute, function in functions.items()}
-            base, own = _vector_base(node, item)
+            base, own = vector_base(node, item)
+            if "_zc_key" in functions and base is ListView:
+                base, own = KeyedView, own | {"_zc_class": view_keys.class_of_key(self.program, item)}
             namespace[f"View{index}"] = type(
                 base.__name__,
                 (base,),
                 {
                     "__slots__": (),
                     "_zc_codec": self.codec,
-                    "_zc_whole": staticmethod(lambda b, q: whole(b, q, state(b), {}, True, 0)),
+                    "_zc_whole": staticmethod(lambda b, q: whole(b, q - head, state(b), {}, True, 0)),
                     **bound,
                     **own,
                 },
@@ -227,13 +248,10 @@ class ViewGenerator:
         self.classes.append(make)
 
 
-def _vector_base(node: Node, item: Node) -> tuple[type, dict[str, Any]]:
+def vector_base(node: Node, item: Node) -> tuple[type, dict[str, Any]]:
     """The class that the view of a vector derives from, and what it declares of its own."""
     if node.op is Op.MAP:
         return EntriesView, {"_zc_class": str if isinstance(node.neutral.key, Str) else int}  # type: ignore[attr-defined]
     if node.op is not Op.NUMBERS:
-        return ListView, {"_zc_width": 4}
-    if item.op in {Op.NULL, Op.ENUM}:
-        return ScalarsView, {"_zc_width": item.size}
-    code = code_of(item)
-    return NumbersView, {"_zc_width": item.size, "_zc_dtype": np.dtype(code if code == "?" else f"<{code}")}
+        return ListView, {"_zc_width": item.size if node.op is Op.STRUCTS else 4}
+    return scalars_base(item)

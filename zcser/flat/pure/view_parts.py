@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,43 @@ import numpy.typing as npt
 from zcser.core.errors import DecodeError, ReleasedViewError
 from zcser.core.view import MapView, RecordView, SequenceView, View, released
 from zcser.flat.checks import Fault
-from zcser.flat.pure.read_state import array_source
+from zcser.flat.inline import code_of
+from zcser.flat.program import Node, Op
+from zcser.flat.pure.read_state import array_source, text_of
 
-__all__ = ["Box", "EntriesView", "ListView", "NumbersView", "Part", "ScalarsView", "TableView", "Vector", "failure"]
+__all__ = [
+    "Box", "EntriesView", "KeyedView", "ListView", "NestedBox", "NumbersView", "OneofView", "OneofsView", "Part",
+    "ScalarsView", "StructView", "TableView", "Vector", "failure", "scalars_base", "whole_of",
+]  # fmt: skip
 
-Box = list[Any]
+
+class NestedBox:
+    """The box of a message that lies in another one: what it holds is taken from that one's box at each read."""
+
+    __slots__ = ("start", "stop", "whole")
+    start: int
+    stop: int
+
+    def __init__(self, box: Box, start: int, stop: int) -> None:
+        place: int = box.start if isinstance(box, NestedBox) else 0
+        self.whole = whole_of(box)
+        self.start = place + start
+        self.stop = place + stop
+
+    def __getitem__(self, index: int) -> Any:
+        if index:
+            return text_of
+        buffer = self.whole[0]
+        return None if buffer is None else memoryview(buffer)[self.start : self.stop]
+
+
+Box: TypeAlias = list[Any] | NestedBox
 """The buffer, None once it was released, and what decodes its UTF-8."""
+
+
+def whole_of(box: Box) -> list[Any]:
+    """The box of the whole message."""
+    return box.whole if isinstance(box, NestedBox) else box
 
 
 class Part(View):
@@ -33,7 +64,7 @@ class Part(View):
 
     __slots__ = ("_zc_box", "_zc_pos")
     _zc_codec: ClassVar[str | None]
-    _zc_whole: ClassVar[Callable[[Any, int], Any]]
+    _zc_whole: ClassVar[Callable[..., Any]]
     _zc_box: Box
     _zc_pos: int
 
@@ -47,10 +78,10 @@ class Part(View):
             raise self._zc_fail(error) from error
 
     def _zc_release(self) -> None:
-        self._zc_box[0] = None
+        whole_of(self._zc_box)[0] = None
 
     def _zc_retained(self) -> int:
-        buffer = self._zc_box[0]
+        buffer = whole_of(self._zc_box)[0]
         return 0 if buffer is None else len(buffer)
 
 
@@ -76,8 +107,38 @@ class TableView(Part, RecordView):
         return place is None or bool(self._zc_form[place])
 
 
+class StructView(Part, RecordView):
+    """A struct."""
+
+    __slots__ = ()
+
+    def _zc_present(self, name: str) -> bool:  # noqa: ARG002 - a struct has all its fields
+        if self._zc_box[0] is None:
+            raise released()
+        return True
+
+
+class OneofView(Part, RecordView):
+    """A union: a record of the one option that is there. Subclasses have the options' numbers."""
+
+    __slots__ = ("_zc_kind",)
+    _zc_numbers: ClassVar[Mapping[str, int]]
+    _zc_kind: int
+
+    def _zc_present(self, name: str) -> bool:
+        if self._zc_box[0] is None:
+            raise released()
+        return self._zc_numbers[name] == self._zc_kind
+
+    def _zc_value(self) -> Any:
+        try:
+            return type(self)._zc_whole(self._zc_box[0], self._zc_pos, self._zc_kind)
+        except Exception as error:
+            raise self._zc_fail(error) from error
+
+
 class Vector(Part):
-    """A vector: ``_zc_pos`` is where its length stands."""
+    """A vector: ``_zc_pos`` is where its items begin."""
 
     __slots__ = ("_zc_length",)
     _zc_length: int
@@ -93,7 +154,7 @@ class ListView(Vector, SequenceView):
 
     __slots__ = ()
     _zc_width: ClassVar[int]
-    _zc_at: Callable[[Box, int], Any]
+    _zc_at: Callable[..., Any]
 
     @overload
     def __getitem__(self, index: int) -> Any: ...
@@ -106,7 +167,50 @@ class ListView(Vector, SequenceView):
 
     def _zc_item(self, index: int) -> Any:
         try:
-            return self._zc_at(self._zc_box, self._zc_pos + 4 + index * self._zc_width)
+            return self._zc_at(self._zc_box, self._zc_pos + index * self._zc_width)
+        except Exception as error:
+            raise self._zc_fail(error) from error
+
+
+class KeyedView(ListView):
+    """A list of records, to be sorted by one field. Subclasses have its class, and what reads that of the item at a place."""
+
+    __slots__ = ()
+    _zc_class: ClassVar[type | tuple[type, ...]]
+    _zc_key: Callable[[Box, int], Any]
+
+    def _zc_lookup(self, key: Any) -> Any:
+        """The item with a key, by binary search; None where there is none."""
+        low, high = 0, len(self)
+        if not isinstance(key, self._zc_class):
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                found = self._zc_key(self._zc_box, self._zc_pos + middle * self._zc_width)
+            except Exception as error:
+                raise self._zc_fail(error) from error
+            if found == key:
+                return self._zc_item(middle)
+            low, high = (middle + 1, high) if found < key else (low, middle)
+        return None
+
+
+class OneofsView(ListView):
+    """A list of unions, some of which may be None. Their numbers begin at ``_zc_kinds``."""
+
+    __slots__ = ("_zc_kinds",)
+    _zc_kinds: int
+
+    def _zc_item(self, index: int) -> Any:
+        try:
+            return type(self)._zc_at(self._zc_box, self._zc_pos + 4 * index, self._zc_kinds + index)
+        except Exception as error:
+            raise self._zc_fail(error) from error
+
+    def _zc_value(self) -> Any:
+        try:
+            return type(self)._zc_whole(self._zc_box[0], self._zc_kinds, self._zc_pos)
         except Exception as error:
             raise self._zc_fail(error) from error
 
@@ -144,7 +248,7 @@ class NumbersView(ScalarsView):
         buffer = self._zc_box[0]
         if buffer is None:
             raise released()
-        array: npt.NDArray[Any] = np.ndarray(self._zc_length, self._zc_dtype, array_source(buffer), self._zc_pos + 4)
+        array: npt.NDArray[Any] = np.ndarray(self._zc_length, self._zc_dtype, array_source(buffer), self._zc_pos)
         if dtype is not None and np.dtype(dtype) != self._zc_dtype:
             if copy is False:
                 raise ValueError(f"a list of {self._zc_dtype} cannot be an array of {np.dtype(dtype)} without a copy")
@@ -168,7 +272,7 @@ class EntriesView(Vector, MapView):
 
     def _zc_read(self, read: Callable[[Box, int], Any], index: int) -> Any:
         try:
-            return read(self._zc_box, self._zc_pos + 4 + 4 * index)
+            return read(self._zc_box, self._zc_pos + 4 * index)
         except Exception as error:
             raise self._zc_fail(error) from error
 
@@ -182,3 +286,11 @@ class EntriesView(Vector, MapView):
                     return self._zc_read(self._zc_at, middle)
                 low, high = (middle + 1, high) if found < key else (low, middle)
         raise KeyError(key)
+
+
+def scalars_base(item: Node) -> tuple[type, dict[str, Any]]:
+    """The class that the view of a list of scalars derives from, and what it declares of its own."""
+    if item.op in {Op.NULL, Op.ENUM}:
+        return ScalarsView, {"_zc_width": item.size}
+    code = code_of(item)
+    return NumbersView, {"_zc_width": item.size, "_zc_dtype": np.dtype(code if code == "?" else f"<{code}")}

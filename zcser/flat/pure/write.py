@@ -16,9 +16,10 @@ from typing import Any, TypeAlias
 from zcser.core.buffers import Buffer, address, writable_view
 from zcser.core.errors import BufferTooSmallError, EncodeError
 from zcser.core.options import Options
-from zcser.flat.program import ALIGNMENT, Program
+from zcser.flat.program import Program
 from zcser.flat.pure.write_calls import Full, Misfit
 from zcser.flat.pure.write_code import compile_writer
+from zcser.flat.pure.write_tail import Item, lay_out
 
 __all__ = ["PureWriter"]
 
@@ -49,11 +50,11 @@ class _Scratch:
         self.last = last
 
 
-Head: TypeAlias = tuple[_Scratch, int, int, list[tuple[int, memoryview]], int]
+Head: TypeAlias = tuple[_Scratch, int, int, list[Item], int]
 """A head in scratch memory, and what is to follow.
 
-The memory, the bytes of the head, the alignment of the message's address, the bytes of the gap and the data of each item
-of the tail, and the bytes of the message.
+The memory, the bytes of the head, the alignment of the message's address, the items of the tail, and the bytes of the
+message.
 """
 
 
@@ -94,6 +95,8 @@ class PureWriter:
         self._write, state, self._slack = compile_writer(program, options.limits.depth)
         state[0] = options.limits.elements
         self._state = state
+        self._start = 4 if program.is_prefixed else 0
+        self._identifier = program.identifier
         self._pool: list[_Scratch] = []
         self.scratch_size = _SMALLEST
         self.growths = 0
@@ -191,7 +194,7 @@ class PureWriter:
             scratch = _Scratch(self.scratch_size, self._slack)
         while True:
             state = self._state.copy()
-            tail: list[tuple[int, memoryview]] = []
+            tail: list[tuple[Any, memoryview, Any]] = []
             try:
                 root, end = self._write(scratch.buffer, scratch.memory, scratch.last, state, tail, value)
                 break
@@ -202,18 +205,17 @@ class PureWriter:
                 raise
         if state[0] < 0:
             raise Misfit("more items in all lists and maps than limits.elements")
-        _put_offset(scratch.buffer, 0, root)
-        total = end
-        items = []
-        for slot, data in tail:
-            at = total + 4 + ALIGNMENT - 1 & -ALIGNMENT
-            _put_offset(scratch.buffer, slot, at - 4 - slot)
-            items.append((at - 4 - total, data))
-            total = at + len(data)
+        _put_offset(scratch.buffer, self._start, root - self._start)
+        if self._identifier:
+            scratch.buffer[self._start + 4 : self._start + 8] = self._identifier
+        items, total, reach = lay_out(scratch.buffer, end, tail) if tail else ([], end, end)
         if total > self._limits.bytes:
             raise EncodeError(f"{total} bytes are more than limits.bytes = {self._limits.bytes}", codec=self._codec)
-        if total > _MOST_ADDRESSED:
-            raise self._too_many(total)
+        if self._start:
+            reach = total
+            _put_offset(scratch.buffer, 0, total - 4 & 0xFFFF_FFFF)
+        if reach > _MOST_ADDRESSED:
+            raise self._too_many(reach)
         return scratch, end, state[1], items, total
 
     def _too_many(self, size: int) -> EncodeError:
@@ -242,9 +244,8 @@ def _overlap(data: memoryview, place: int, size: int) -> bool:
     return data.nbytes > 0 and place - data.nbytes < address(data) < place + size
 
 
-def _parts(head: memoryview, items: Sequence[tuple[int, memoryview]]) -> Iterator[Part]:
-    """The bytes of a message in order: the head, then the gap with the length, and the data, of each item of the tail."""
+def _parts(head: memoryview, items: Sequence[Item]) -> Iterator[Part]:
+    """The bytes of a message in order: the head, then what is before the data, and the data, of each item of the tail."""
     yield head
-    for gap, data in items:
-        yield bytes(gap) + len(data).to_bytes(4, "little")
-        yield data
+    for item in items:
+        yield from item

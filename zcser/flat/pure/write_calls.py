@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from zcser.core.dtypes import dtype_name, number_of, tensor_bytes
 from zcser.flat.program import REMEMBERED
+from zcser.flat.pure.write_tail import Tail, lay_out
 
 __all__ = [
     "Full",
@@ -23,6 +24,9 @@ __all__ = [
     "State",
     "exact_float",
     "exact_floats",
+    "nested_message",
+    "pack_numbers",
+    "put_gap",
     "put_numbers",
     "put_vtable",
     "tensor_parts",
@@ -30,7 +34,7 @@ __all__ = [
 
 State = list[Any]
 """Of a message: the elements left of ``limits.elements``, the alignment of its address, the vtables of tables whose form
-varies, then the vtable of each other table, 0 where there is none yet."""
+varies, the places that lead to each shared string, then the vtable of each other table, 0 where there is none yet."""
 
 
 class Misfit(Exception):  # noqa: N818 - never leaves this package
@@ -66,6 +70,23 @@ def exact_float(number: Any) -> float:
 def exact_floats(numbers: Sequence[Any]) -> list[float]:
     """Floats, and ints that floats are equal to, as floats."""
     return [number if number.__class__ is float else exact_float(number) for number in numbers]
+
+
+def put_gap(buffer: bytearray, start: int, stop: int) -> int:
+    """Write zeros; where they end."""
+    struct.pack_into(f"{stop - start}x", buffer, start)
+    return stop
+
+
+def pack_numbers(size: int, code: str, numbers: Sequence[Any]) -> bytes:
+    """The bytes of `size` numbers; what is out of range is a struct.error or an OverflowError."""
+    return struct.pack(f"<{size}{code}", *numbers)
+
+
+def nested_message(memory: memoryview, start: int, end: int, tail: Tail) -> bytes:
+    """The bytes of a nested message, whose head stands in memory."""
+    items, _, _ = lay_out(memory, end, tail)
+    return b"".join([memory[start:end], *(part for item in items for part in item)])
 
 
 def put_numbers(memory: memoryview, at: int, size: int, code: str, numbers: Sequence[Any]) -> None:

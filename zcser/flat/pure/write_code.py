@@ -19,9 +19,9 @@ from typing import cast
 
 from zcser.flat.layout import Missing
 from zcser.flat.program import Node, Op, Program
-from zcser.flat.pure import write_calls
+from zcser.flat.pure import write_calls, write_nested, write_structs
 from zcser.flat.pure.write_calls import State
-from zcser.flat.pure.write_forms import OPTIONAL, Form, Part, form_of, number_packs, shape_packs, text_packs
+from zcser.flat.pure.write_forms import Form, Part, form_of, is_optional, number_packs, shape_packs, text_packs
 from zcser.flat.pure.write_tables import TableCode
 from zcser.flat.pure.write_values import Cursor, ValueCode, class_of
 
@@ -33,7 +33,7 @@ Writer = Callable[..., tuple[int, int]]
 _SLACK = 1 << 10
 """Bytes, besides those of tables: more than a short `bytes`, or the shape of a tensor, takes."""
 
-_FIRST_VTABLE = 3
+_FIRST_VTABLE = 4
 """Place in a `State` of the first vtable."""
 
 _NESTED = 4
@@ -58,7 +58,8 @@ def compile_writer(program: Program, depth: int) -> tuple[Writer, State, int]:
     """
     generator = WriterCode(program, depth)
     writer = generator.compile()
-    return writer, [0, 4, None, *[0] * generator.vtables], generator.slack
+    generator.state += [0] * generator.vtables
+    return writer, generator.state, generator.slack
 
 
 class WriterCode(ValueCode):
@@ -69,50 +70,68 @@ class WriterCode(ValueCode):
 
     def __init__(self, program: Program, depth: int) -> None:
         super().__init__(program)
-        self.root = program.root
+        self.program = program
+        # What a message begins with, nested ones too; it is complete when all code is written.
+        self.state: State = [0, 4, None, None]
         self.source.namespace.update(
             {name: getattr(write_calls, name) for name in write_calls.__all__},
             LIMIT=depth,
             OFFSET=struct.Struct("<I").pack_into,
+            ZERO=b"\0",
             TEXT=text_packs(),
             BLOB=text_packs(terminated=False),
             ABSENT=object(),
         )
-        self.functions: dict[int, str] = {}
-        self.waiting: list[int] = []
+        self.functions: set[str] = set()
+        self.waiting: list[Callable[[], None]] = []
         self.vtables = 0
         self.slack = _SLACK
         self.nested = 0
         uses = Counter(index for node in self.nodes for index in _leads_to(node))
-        uses[self.root] += 1
+        uses[program.root] += 1
         self.shared = {index for index, count in uses.items() if count > 1}
-        self.varies = any(place.missing in OPTIONAL for node in self.nodes for place in node.places)
+        # The root of a nested message has a function: what it writes is a message of its own.
+        self.shared |= {node.item for node in self.nodes if node.op is Op.NESTED}
+        self.varies = any(is_optional(place) for node in self.nodes for place in node.places)
+        self.shares = any(node.is_shared for node in self.nodes)
 
     def compile(self) -> Writer:
         """Write and run the code."""
-        depth = ", d" if self.counts_depth else ""
         with self.source.block("def write(b, m, e, s, t, x):"):
-            if self.varies:
-                self.source.line("s[2] = {}")
+            self.begin_message("s")
             if self.counts_depth:
                 self.source.line("d = 0")
-            self.cursor = Cursor("4", aligned=True)
-            place = self.alone(self.root, "x")
+            self.cursor = Cursor(str(first_place(self.program)), aligned=True)
+            place = self.alone(self.program.root, "x")
             self.source.line(f"return {place}, {self.cursor.exact()}")
         while self.waiting:
-            index = self.waiting.pop()
-            self.cursor, self.depth, self.nested = Cursor("c"), 0, 0
-            with self.source.block(f"def {self.functions[index]}(b, m, e, s, t, c, x{depth}):"):
-                place = self.body(index, "x")
-                self.source.line(f"return {place}, {self.cursor.exact()}")
+            self.waiting.pop()()
         return cast("Writer", self.source.compile("FlatBuffers writer in Python")["write"])
+
+    def begin_message(self, state: str) -> None:
+        """Make what belongs to one message."""
+        if self.varies:
+            self.source.line(f"{state}[2] = {{}}")
+        if self.shares:
+            self.source.line(f"{state}[3] = {{}}")
+
+    def later(self, kind: str, index: int, write: Callable[[str, int], None]) -> str:
+        """The name of the function of a kind for a node, which `write` will write."""
+        name = f"{kind}{index}"
+        if name not in self.functions:
+            self.functions.add(name)
+            self.waiting.append(lambda: write(name, index))
+        return name
 
     def function(self, index: int) -> str:
         """The function that writes a table."""
-        if index not in self.functions:
-            self.functions[index] = f"write{index}"
-            self.waiting.append(index)
-        return self.functions[index]
+        return self.later("write", index, self._function)
+
+    def _function(self, name: str, index: int) -> None:
+        self.cursor, self.depth, self.nested = Cursor("c"), 0, 0
+        with self.source.block(f"def {name}(b, m, e, s, t, c, x{', d' if self.counts_depth else ''}):"):
+            place = self.body(index, "x")
+            self.source.line(f"return {place}, {self.cursor.exact()}")
 
     # --- tables -------------------------------------------------------------------------------------------------------
 
@@ -148,6 +167,9 @@ class WriterCode(ValueCode):
         if not known:
             self.expect(value, node.cls or dict)
         names = [self.source.variable() for _ in node.places]
+        if any(place.may_lack for place in node.places):
+            self.lacking_fields(node, value, names)
+            return names
         required, optional = 0, []
         for name, place in zip(names, node.places, strict=True):
             if node.cls is not None:
@@ -165,6 +187,20 @@ class WriterCode(ValueCode):
                 line(f"if {name} is not ABSENT: {count} -= 1")
             self.refuse_if(count)
         return names
+
+    def lacking_fields(self, node: Node, value: str, names: Sequence[str]) -> None:
+        """Read the fields of a dict that may lack some without their being absent."""
+        line, constant = self.source.line, self.source.constant
+        known = constant(frozenset(place.name for place in node.places))
+        self.refuse_if(f"not {known}.issuperset({value})")
+        for name, place in zip(names, node.places, strict=True):
+            key = constant(place.name)
+            if not is_optional(place):
+                line(f"{name} = {value}[{key}]")
+            elif place.missing is Missing.NONE and place.may_lack:
+                line(f"{name} = {value}.get({key})")
+            else:
+                line(f"{name} = {value}.get({key}, ABSENT)")
 
     def attribute(self, value: str, name: str) -> str:
         """An attribute of a value."""
@@ -194,8 +230,8 @@ class WriterCode(ValueCode):
             line(f"{seen} = {vtable} = {self.cursor.rounded()}")
             self.put_vtable(form, vtable)
             line(f"{place} = {vtable} + {size}")
-        if form.is_wide:
-            self.at_eight(place)
+        if form.align:
+            self.before(form.align, place)
 
     def spare(self, form: Form) -> None:
         """Have room for a table and its vtable where a table may begin."""
@@ -205,8 +241,8 @@ class WriterCode(ValueCode):
         """Write the vtable of a fixed form."""
         put = self.source.constant(struct.Struct(f"{len(form.vtable)}s").pack_into)
         self.source.line(f"{put}(b, {at}, {self.source.constant(form.vtable)})")
-        if form.is_wide:
-            self.source.line("s[1] = 8")
+        if form.align:
+            self.need(form.align)
 
     def tensor(self, node: Node, value: str) -> str:
         """The table of a tensor and its shape, in one piece."""
@@ -217,14 +253,14 @@ class WriterCode(ValueCode):
         line(f"{shape} = {value}.shape")
         self.begin(form, self.new_vtable(), place, vtable)
         line(f"if {place} > e: raise Full({place})")
-        line("s[1] = 8")
+        self.need(8)
         first = f"({place} + {struct.calcsize(form.format)} | 4)"
         packs = self.source.constant(shape_packs(form.format, ("4x", "")))
         line(
             f"{packs}[len({shape}) << 3 | {place} & 4](b, {place}, {place} - {vtable}, {first} - {place} - 4, 0, {number},"
             f" len({shape}), *{shape})"
         )
-        line(f"t.append(({place} + {form.offsets[2]}, {data}))")
+        line(f"t.append(({place} + {form.offsets[2]}, {data}, None))")
         line(f"c = {first} + 4 + 8 * len({shape})")
         self.cursor = Cursor("c", aligned=True)
         return place
@@ -236,11 +272,17 @@ class WriterCode(ValueCode):
         node = self.nodes[index]
         match node.op:
             case Op.STRING:
-                return self.string(node, value, known=known)
+                return self.string(node, value, slot, known=known)
             case Op.BYTES:
                 return self.blob(node, value, slot)
             case Op.NUMBERS:
-                return self.numbers(node, value)
+                return self.numbers(node, value, slot)
+            case Op.STRUCT:
+                return write_structs.alone(self, node, value)
+            case Op.STRUCTS:
+                return write_structs.vector(self, node, value, slot)
+            case Op.NESTED:
+                return write_nested.nested(self, node, value, slot)
             case Op.STRINGS | Op.TABLES:
                 return self.items(node, value)
             case Op.MAP:
@@ -252,7 +294,7 @@ class WriterCode(ValueCode):
         size, item = self.count(node, value), self.source.variable()
         with self.vector(size, f"for {item} in {value}:") as vector:
             if node.op is Op.STRINGS:
-                vector.item = self.string(self.nodes[node.item], item)
+                vector.item = self.string(self.nodes[node.item], item, vector.slot)
             else:
                 vector.item = self.alone(node.item, item)
         return vector.place
@@ -278,7 +320,7 @@ class WriterCode(ValueCode):
         line(f"{place} = {self.cursor.rounded()}")
         line(f"c = {place} + 4 + 4 * {size}; {at} = {place} + 4; {offsets} = []")
         line("if c > e: raise Full(c)")
-        vector = _Vector(place)
+        vector = _Vector(place, at)
         self.depth += 1
         with self.branch(loop, Cursor("c")):
             yield vector
@@ -290,9 +332,10 @@ class WriterCode(ValueCode):
 
 @dataclass(slots=True)
 class _Vector:
-    """A vector of offsets: its place, and that of what the loop's body wrote."""
+    """A vector of offsets: its place, that of the item at work, and that of what the loop's body wrote for it."""
 
     place: str
+    slot: str
     item: str = ""
 
 
@@ -300,5 +343,11 @@ def _leads_to(node: Node) -> Iterator[int]:
     """The nodes that a node names."""
     yield from (place.node for place in node.places)
     yield from (index for _, index in node.options)
+    yield from (choice.node for choice in node.choices)
     if node.item >= 0:
         yield node.item
+
+
+def first_place(program: Program) -> int:
+    """Where the first vtable of a message stands."""
+    return 4 * program.is_prefixed + 4 + len(program.identifier)

@@ -12,23 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from zcser.flat.inline import HAS_NUMBER, align_of, code_of, is_scalar
 from zcser.flat.layout import Missing
 from zcser.flat.program import Node, Op, Place
 
 __all__ = [
-    "OPTIONAL", "SCALARS", "Form", "Forms", "Pack", "Packs", "Part", "boxed_packs", "code_of", "form_of", "number_packs",
-    "parts_of", "shape_packs", "text_packs",
+    "Form", "Forms", "Pack", "Packs", "Part", "boxed_packs", "form_of", "is_optional", "number_packs", "parts_of",
+    "shape_packs", "text_packs",
 ]  # fmt: skip
 
-OPTIONAL = frozenset({Missing.NONE, Missing.ABSENT})
-"""What it may mean that a table lacks a slot, where that is up to the value."""
-
-_CODES = {
-    Op.NULL: "B", Op.BOOL: "?", Op.INT8: "b", Op.UINT8: "B", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I",
-    Op.INT64: "q", Op.UINT64: "Q", Op.FLOAT32: "f", Op.FLOAT64: "d",
-}  # fmt: skip
-
-SCALARS = frozenset(_CODES) | {Op.ENUM}
+_OFFSETS = {1: "B", 4: "I", 8: "Q"}
+"""`struct` codes of offsets and of unions' numbers, by their bytes."""
 
 _KEPT = 256
 """Sizes of which packing functions are kept: the smaller ones, which come again and again."""
@@ -39,9 +33,9 @@ Pack = Callable[..., None]
 """``pack_into`` of a `struct.Struct`."""
 
 
-def code_of(node: Node) -> str:
-    """The `struct` code of a scalar."""
-    return _CODES[node.number if node.op is Op.ENUM else node.op]
+def is_optional(place: Place) -> bool:
+    """Whether it is up to the value if a table has the slot."""
+    return place.may_lack or place.missing in {Missing.NONE, Missing.ABSENT}
 
 
 class Packs(dict[int, Pack]):
@@ -80,11 +74,14 @@ class Part:
         Its `struct` code.
     bit
         Of the mask that says which slots a table has; 0 where it has the slot always.
+    align
+        What its place is a multiple of; 0: of its size.
     """
 
     index: int
     code: str
     bit: int = 0
+    align: int = 0
 
     @property
     def size(self) -> int:
@@ -106,20 +103,20 @@ class Form:
         By the index of the slots that are there.
     vtable
         Its bytes, with zeros up to a multiple of 4.
-    is_wide
-        Whether a slot has 8 bytes.
+    align
+        The most that a slot's place is a multiple of, where that is more than 4; else 0.
     """
 
     format: str
     size: int
     offsets: dict[int, int]
     vtable: bytes
-    is_wide: bool
+    align: int
 
 
 def form_of(parts: Sequence[Part], mask: int) -> Form:
     """The form with the slots of a mask; `parts` in the order of the layout."""
-    codes, size, offsets, is_wide = "<i", 4, {}, False
+    codes, size, offsets, align = "<i", 4, {}, 4
     for part in parts:
         if part.bit & ~mask:
             codes += "0s"
@@ -127,17 +124,17 @@ def form_of(parts: Sequence[Part], mask: int) -> Form:
         codes += part.code
         offsets[part.index] = size
         size += part.size
-        is_wide = is_wide or part.size == 8
+        align = max(align, part.align or part.size)
     count = max(offsets, default=-1) + 1
     vtable = struct.pack(f"<{count + 2}H", 4 + 2 * count, size, *(offsets.get(index, 0) for index in range(count)))
-    return Form(f"{codes}{-size % 4}x", size, offsets, vtable + bytes(-len(vtable) % 4), is_wide)
+    return Form(f"{codes}{-size % 4}x", size, offsets, vtable + bytes(-len(vtable) % 4), align if align > 4 else 0)
 
 
 class Forms(dict[int, tuple[Any, ...]]):
     """The forms of a node's tables by mask, made when first met.
 
-    An item is the form's key among the vtables of a message, its vtable, what packs it, its size, whether it is wide, and
-    the offsets of `asked` slots (0: lacking).
+    An item is the form's key among the vtables of a message, its vtable, what packs it, its size, its alignment, and the
+    offsets of `asked` slots (0: lacking).
 
     Parameters
     ----------
@@ -164,7 +161,7 @@ class Forms(dict[int, tuple[Any, ...]]):
         pack = text_packs(form.format) if self.with_text else struct.Struct(form.format).pack_into
         offsets = (form.offsets.get(index, 0) for index in self.asked)
         # The key is the same on every call, kept or not; numbers of nodes take 32 bits at most.
-        found = (mask << 32 | self.number, form.vtable, pack, form.size, form.is_wide, *offsets)
+        found = (mask << 32 | self.number, form.vtable, pack, form.size, form.align, *offsets)
         if len(self) < _KEPT_FORMS:
             self[mask] = found
         return found
@@ -177,13 +174,18 @@ def parts_of(nodes: Sequence[Node], places: Sequence[Place]) -> list[Part]:
         node = nodes[place.node]
         if node.op is Op.NULL and place.missing is not Missing.ABSENT:
             continue
-        is_optional = place.missing in OPTIONAL
-        own = bit if is_optional else 0
-        bit <<= is_optional
-        parts.append(Part(place.index, code_of(node) if node.op in SCALARS else "I", own))
-        if node.op is Op.UNION:
-            parts.append(Part(place.index - 1, "B", own))
-    return sorted(parts, key=lambda part: (-part.size, part.index))
+        varies = is_optional(place)
+        own = bit if varies else 0
+        bit <<= varies
+        if is_scalar(node):
+            parts.append(Part(place.index, code_of(node), own))
+        elif node.op is Op.STRUCT:
+            parts.append(Part(place.index, f"{node.size}s", own, align_of(node)))
+        else:
+            parts.append(Part(place.index, _OFFSETS[node.size], own))
+        if node.op in HAS_NUMBER:
+            parts.append(Part(place.index - 1, _OFFSETS[HAS_NUMBER[node.op]], own))
+    return sorted(parts, key=lambda part: (-(part.align or part.size), -part.size, part.index))
 
 
 def text_packs(before: str = "<", *, terminated: bool = True) -> Packs:
@@ -216,7 +218,7 @@ def boxed_packs(table: Form, box: Form, *, has_text: bool) -> Packs:
         size = key >> 3
         before = f"{table.format}I{size}s{1 + -(size + 1) % 4}x" if has_text else table.format
         end = (key & 4) + struct.calcsize(before)
-        gap = 4 if box.is_wide and not end & 4 else 0
+        gap = 4 if box.align and not end & 4 else 0
         return f"{before}{gap}x{box.format[1:]}"
 
     return Packs(make, _KEPT << 3)

@@ -10,9 +10,11 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from zcser.flat.inline import HAS_NUMBER, is_scalar
 from zcser.flat.layout import Missing
 from zcser.flat.program import Node, Op, Place
-from zcser.flat.pure.write_forms import SCALARS, Forms, boxed_packs, form_of, parts_of, text_packs
+from zcser.flat.pure import write_structs, write_unions
+from zcser.flat.pure.write_forms import Forms, boxed_packs, form_of, parts_of, text_packs
 from zcser.flat.pure.write_values import Cursor
 
 if TYPE_CHECKING:
@@ -32,12 +34,12 @@ class TableCode:
         self.parts = parts_of(generator.nodes, generator.nodes[index].places)
         self.bits = {part.index: part.bit for part in self.parts}
         self.values = {place.index: value for place, value in zip(generator.nodes[index].places, values, strict=True)}
-        self.pointers = [item for item in generator.nodes[index].places if self.node(item).op not in SCALARS]
+        self.pointers = [item for item in generator.nodes[index].places if not self.is_inline(item)]
         self.is_fixed = not any(self.bits.values())
         self.form = form_of(self.parts, 0 if self.is_fixed else -1)
         first = self.pointers[0] if self.pointers else None
         # The string that goes into memory with the table.
-        self.text = first if first and self.node(first).op is Op.STRING and not self.bits[first.index] else None
+        self.text = first if first and self.is_text(first) and not self.bits[first.index] else None
         self.text_size = self.source.variable()
         self.place, self.vtable, self.pack = (self.source.variable() for _ in range(3))
         self.offsets = {index: str(offset) for index, offset in self.form.offsets.items()}
@@ -47,6 +49,15 @@ class TableCode:
     def node(self, place: Place) -> Node:
         """What stands there."""
         return self.generator.nodes[place.node]
+
+    def is_inline(self, place: Place) -> bool:
+        """Whether the value stands in the table itself."""
+        return is_scalar(self.node(place)) or self.node(place).op is Op.STRUCT
+
+    def is_text(self, place: Place) -> bool:
+        """Whether a string stands there that is not left to the tail."""
+        node = self.node(place)
+        return node.op is Op.STRING and not node.is_shared and node.size == 4
 
     def write(self) -> str:
         """Write the code; the name of the table's place."""
@@ -61,8 +72,8 @@ class TableCode:
         if self.text is None:
             self.source.line(f"if {self.place} > e: raise Full({self.place})")
         for place in self.generator.nodes[self.index].places:
-            if self.node(place).op in SCALARS:
-                self.scalar(place)
+            if self.is_inline(place):
+                self.inline(place)
         finished = False
         for place in self.pointers:
             if place is self.text:
@@ -72,6 +83,8 @@ class TableCode:
             elif self.node(place).op is Op.UNION:
                 finished = self.may_finish_in(place)
                 self.union(place, finish=finished)
+            elif self.node(place).op in HAS_NUMBER:
+                write_unions.write_place(self, place)
             else:
                 self.point(place)
         if not finished:
@@ -81,15 +94,16 @@ class TableCode:
     def begin_varying(self) -> None:
         """Find the form of this table by the slots that it has, then its vtable."""
         line, generator, variable = self.source.line, self.generator, self.source.variable
-        mask, key, raw, size, wide = (variable() for _ in range(5))
+        mask, key, raw, size, align = (variable() for _ in range(5))
         places = [item for item in generator.nodes[self.index].places if self.bits.get(item.index)]
         line(f"{mask} = 0")
         for place in places:
             line(f"if {self.values[place.index]} is not {_lacking(place)}: {mask} |= {self.bits[place.index]}")
         asked = [item.index for item in self.pointers]
+        asked += [item.index - 1 for item in self.pointers if self.node(item).op is Op.ONEOFS]
         forms = self.source.constant(Forms(self.index, self.parts, asked, with_text=self.text is not None))
         self.offsets = {index: variable() for index in asked}
-        found = ", ".join([key, raw, self.pack, size, wide, *self.offsets.values()])
+        found = ", ".join([key, raw, self.pack, size, align, *self.offsets.values()])
         line(f"{found} = {forms}[{mask}]")
         line(f"{self.vtable} = s[2].get({key})")
         generator.spare(self.form)
@@ -98,27 +112,37 @@ class TableCode:
             line(f"{self.place} = put_vtable(b, s, {key}, {raw}, {self.vtable})")
         with self.source.block("else:"):
             line(f"{self.place} = {generator.cursor.rounded()}")
-        if self.form.is_wide:
-            with self.source.block(f"if {wide}:"):
-                line("s[1] = 8")
-                generator.at_eight(self.place)
+        if self.form.align == 8:
+            with self.source.block(f"if {align}:"):
+                generator.need(8)
+                generator.before(8, self.place)
+        elif self.form.align:
+            with self.source.block(f"if {align}:"):
+                line(f"if s[1] < {align}: s[1] = {align}")
+                line(f"{self.place} = put_gap(b, {self.place}, ({self.place} + {align} + 3 & -{align}) - 4)")
         generator.cursor = Cursor(f"{self.place} + {size}")
 
-    def scalar(self, place: Place) -> None:
-        """Look at a scalar; of one that is lacking an empty string is packed."""
+    def inline(self, place: Place) -> None:
+        """Look at what stands inline; of one that is lacking an empty string is packed."""
         value, node = self.values[place.index], self.node(place)
         if not self.bits.get(place.index):
-            stored = self.generator.scalar(node, value, known=self.known)
+            stored = self.bytes_of(node, value, known=self.known)
             if place.index in self.bits:
                 self.stored[place.index] = stored
             return
         with self.source.block(f"if {value} is {_lacking(place)}:"):
             self.source.line(f"{value} = b''")
         with self.source.block("else:"):
-            number = self.generator.scalar(node, value)
+            number = self.bytes_of(node, value)
             if number != value:
                 self.source.line(f"{value} = {number}")
         self.stored[place.index] = value
+
+    def bytes_of(self, node: Node, value: str, *, known: bool = False) -> str:
+        """Look at what stands inline; the expression of its number, or of its bytes."""
+        if node.op is Op.STRUCT:
+            return write_structs.packed(self.generator, node, value)
+        return self.generator.scalar(node, value, known=known)
 
     def put_text(self, place: Place) -> None:
         """Prepare the string that goes into memory with the table."""
@@ -141,7 +165,11 @@ class TableCode:
 
     def distance(self, place: Place, target: str) -> str:
         """The offset from a slot to what it leads to."""
-        return f"{target} - {self.place} - {self.offsets[place.index]}"
+        return self.distance_from(place.index, target)
+
+    def distance_from(self, index: int, target: str) -> str:
+        """The same from the slot of a number."""
+        return f"{target} - {self.place} - {self.offsets[index]}"
 
     def point(self, place: Place) -> None:
         """Write what a slot leads to."""
@@ -153,11 +181,13 @@ class TableCode:
         generator, value, line = self.generator, self.values[place.index], self.source.line
         generator.settle()
         # Of a union, the option's number too.
-        indices = (place.index - 1, place.index) if self.node(place).op is Op.UNION else (place.index,)
+        indices = (place.index - 1, place.index) if self.node(place).op in HAS_NUMBER else (place.index,)
         names = [self.source.variable() for _ in indices]
         with generator.branch(f"if {value} is not {_lacking(place)}:", generator.cursor):
             if self.node(place).op is Op.UNION:
                 self.union(place)
+            elif self.node(place).op in HAS_NUMBER:
+                write_unions.write_place(self, place)
             else:
                 self.point(place)
             line(f"{', '.join(names)} = {', '.join(self.stored[index] for index in indices)}")
@@ -218,14 +248,14 @@ class TableCode:
         begin = generator.cursor.rounded()
         line(f"{vtable} = {seen}")
         with source.block(f"if {vtable}:"):
-            line(f"{box} = {begin}{' | 4' if form.is_wide else ''}")
+            line(f"{box} = {begin}{' | 4' if form.align else ''}")
             line(f"{packs}[{key}](b, {', '.join(self.arguments())}, {box} - {vtable}, {number})")
         with source.block("else:"):
             line(f"{seen} = {vtable} = {begin}")
             generator.put_vtable(form, vtable)
             line(f"{box} = {vtable} + {len(form.vtable)}")
-            if form.is_wide:
-                generator.at_eight(box)
+            if form.align:
+                generator.before(form.align, box)
             pack = source.constant(struct.Struct(form.format).pack_into)
             line(f"{pack}(b, {box}, {box} - {vtable}, {number})")
             self.finish()
@@ -242,4 +272,4 @@ def _is_plain_box(nodes: Sequence[Node], index: int) -> bool:
     if node.op is not Op.BOX:
         return False
     inner = nodes[node.places[0].node]
-    return inner.op in SCALARS and inner.op is not Op.NULL and node.places[0].missing is Missing.ZERO
+    return is_scalar(inner) and inner.op is not Op.NULL and node.places[0].missing is Missing.ZERO

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import cast
 
 from zcser.core.source import Source
-from zcser.flat.program import TAIL, Node, Op, Program
-from zcser.flat.pure.write_forms import code_of, number_packs
+from zcser.flat.inline import code_of
+from zcser.flat.program import ALIGNMENT, TAIL, Node, Op, Program
+from zcser.flat.pure.write_forms import number_packs
 from zcser.schema.model import Enum
 
-__all__ = ["Cursor", "ValueCode", "class_of"]
+__all__ = ["Cursor", "ValueCode", "class_of", "is_far"]
 
 _INTS = frozenset(range(Op.INT8, Op.UINT64 + 1))
 _FLOATS = frozenset({Op.FLOAT32, Op.FLOAT64})
@@ -34,6 +35,11 @@ def class_of(node: Node) -> type:
     if node.op in _FLOATS:
         return float
     return _CLASSES.get(node.op, node.container)
+
+
+def is_far(node: Node) -> bool:
+    """Whether a vector always stands in the tail."""
+    return node.size == 8 or node.align > 0 or node.wide_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +65,8 @@ class ValueCode:
     """Writes the code for values that no table is needed for.
 
     Code has these variables: the buffer ``b``, its memoryview ``m``, the last place ``e`` where a table may begin, the
-    state ``s``, the tail ``t`` (pairs of an offset's place and bytes), the cursor ``c``, and, where values may nest deeper
-    than their schema, the depth ``d`` around the function's value.
+    state ``s``, the tail ``t`` (see `zcser.flat.pure.write_tail`), the cursor ``c``, and, where values may nest deeper than
+    their schema, the depth ``d`` around the function's value.
 
     Attributes
     ----------
@@ -73,6 +79,7 @@ class ValueCode:
     def __init__(self, program: Program) -> None:
         self.nodes = program.nodes
         self.counts_depth = program.counts_depth
+        self.most_aligned = max((node.align for node in program.nodes), default=0) > 8
         self.source = Source()
         self.cursor = Cursor("c")
         self.depth = 0
@@ -91,9 +98,20 @@ class ValueCode:
             yield
             self.settle()
 
-    def at_eight(self, name: str) -> None:
-        """Move a place to 4 bytes before a multiple of 8."""
-        self.source.line(f"if not {name} & 4: OFFSET(b, {name}, 0); {name} += 4")
+    def before(self, align: int, name: str) -> None:
+        """Move a place to 4 bytes before a multiple of an alignment, which is more than 4."""
+        if align == 8:
+            self.source.line(f"if not {name} & 4: OFFSET(b, {name}, 0); {name} += 4")
+        else:
+            self.source.line(f"{name} = put_gap(b, {name}, ({name} + {align + 3} & -{align}) - 4)")
+
+    def need(self, align: int) -> None:
+        """Have the message's address aligned."""
+        # Where 8 is the most that anything asks for, it need not be looked at.
+        if self.most_aligned:
+            self.source.line(f"if s[1] < {align}: s[1] = {align}")
+        elif align > 4:
+            self.source.line(f"s[1] = {align}")
 
     def refuse_if(self, wrong: str) -> None:
         """Refuse the value where a condition holds."""
@@ -116,14 +134,44 @@ class ValueCode:
         if node.bound >= 0:
             self.refuse_if(f"{size} > {node.bound}")
 
-    def string(self, node: Node, value: str, *, known: bool = False) -> str:
-        """Write a string; the name of its place."""
+    def string(self, node: Node, value: str, slot: str, *, known: bool = False) -> str:
+        """Write a string, or leave it to the tail; the name of its place, or that of its offset."""
+        if node.is_shared or node.size == 8:
+            return self.far_string(node, value, slot, known=known)
         line, place, size = self.source.line, self.source.variable(), self.source.variable()
         self.text(node, value, size, known=known)
         line(f"{place} = {self.cursor.rounded()}")
         line(f"if {place} + {size} > e: raise Full({place} + {size})")
         line(f"TEXT[{size}](b, {place}, {size}, {value})")
         self.cursor = Cursor(f"{place} + {size}", 5)
+        return place
+
+    def far_string(self, node: Node, value: str, slot: str, *, known: bool) -> str:
+        """Leave a string to the tail, where one that is shared stands once; the name of its offset's place."""
+        line, place, size = self.source.line, self.source.variable(), self.source.variable()
+        line(f"{place} = {slot}")
+        if not known:
+            self.expect(value, str)
+        if node.is_shared:
+            places = self.source.variable()
+            line(f"{places} = s[3].setdefault({value}, [])")
+            line(f"{places}.append(({node.size}, {place}))")
+        else:
+            places = f"(({node.size}, {place}),)"
+        self.text(node, value, size, known=True)
+        align = 4 if node.is_shared else ALIGNMENT
+        added = f"t.append(({places}, memoryview({value} + ZERO), ({size}.to_bytes(4, 'little'), {align})))"
+        line(f"if len({places}) == 1: {added}" if node.is_shared else added)
+        return place
+
+    def far(self, node: Node, data: str, size: str, slot: str) -> str:
+        """Leave a vector of `size` items to the tail; the name of its offset's place."""
+        line, place = self.source.line, self.source.variable()
+        head = 8 if node.wide_length else 4
+        line(f"{place} = {slot}")
+        length = f"{size}.to_bytes({head}, 'little')"
+        far = f"({length}, {max(ALIGNMENT, node.align)})"
+        line(f"t.append(((({node.size}, {place}),), memoryview({data}), {far}))")
         return place
 
     def blob(self, node: Node, value: str, slot: str) -> str:
@@ -133,6 +181,8 @@ class ValueCode:
         line(f"{size} = len({value})")
         if node.bound >= 0:
             self.refuse_if(f"{size} != {node.bound}")
+        if is_far(node):
+            return self.far(node, value, size, slot)
         self.settle()
         with self.branch(f"if {size} < {TAIL}:", self.cursor):
             line(f"{place} = {self.cursor.rounded()}")
@@ -141,7 +191,7 @@ class ValueCode:
             self.cursor = Cursor(f"{place} + {size}", 4)
         with self.source.block("else:"):
             line(f"{place} = {slot}")
-            line(f"t.append(({place}, memoryview({value})))")
+            line(f"t.append(({place}, memoryview({value}), None))")
         return place
 
     def count(self, node: Node, value: str) -> str:
@@ -158,22 +208,31 @@ class ValueCode:
         """Refuse items of another class."""
         self.refuse_if(f"not {self.source.constant(frozenset({cls}))}.issuperset(map(type, {value}))")
 
-    def numbers(self, node: Node, value: str) -> str:
-        """Write a vector of scalars; the name of its place."""
+    def scalars(self, item: Node, value: str) -> None:
+        """Look at the items of a list of scalars, and make numbers of them."""
+        if item.op in _FLOATS:
+            self.source.line(f"if not {self.source.constant(frozenset({float}))}.issuperset(map(type, {value})):")
+            self.source.line(f"    {value} = exact_floats({value})")
+        else:
+            self.expect_each(value, class_of(item))
+        if item.op is Op.ENUM:
+            self.source.line(f"{value} = [{self.number(item, 'i')} for i in {value}]")
+
+    def numbers(self, node: Node, value: str, slot: str) -> str:
+        """Write a vector of scalars, or leave it to the tail; the name of its place, or that of its offset."""
         line, item = self.source.line, self.nodes[node.item]
         place, size = self.source.variable(), self.count(node, value)
-        cls, width, code = class_of(item), item.size, code_of(item)
-        if item.op in _FLOATS:
-            line(f"if not {self.source.constant(frozenset({float}))}.issuperset(map(type, {value})):")
-            line(f"    {value} = exact_floats({value})")
-        else:
-            self.expect_each(value, cls)
-        if item.op is Op.ENUM:
-            line(f"{value} = [{self.number(item, 'i')} for i in {value}]")
+        width, code = item.size, code_of(item)
+        self.scalars(item, value)
+        if is_far(node):
+            if width == 8:
+                self.need(8)
+            line(f"{value} = pack_numbers({size}, {code!r}, {value})")
+            return self.far(node, value, size, slot)
         line(f"{place} = {self.cursor.rounded()}")
         if width == 8:
-            line("s[1] = 8")
-            self.at_eight(place)
+            self.need(8)
+            self.before(8, place)
         line(f"if {place} + {width} * {size} > e: raise Full({place} + {width} * {size})")
         if width == 1 and code != "b":
             content = f"bytes({size})" if item.op is Op.NULL else f"bytes({value})"

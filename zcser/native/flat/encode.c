@@ -14,8 +14,7 @@ void raise_made(PyObject *error)
     }
 }
 
-/* Raise an EncodeError for a reason, which is let go. */
-static void raise_reason(Engine *engine, PyObject *reason)
+void raise_reason(Engine *engine, PyObject *reason)
 {
     if (reason != NULL) {
         raise_made(PyObject_CallOneArg(engine->encode_error, reason));
@@ -82,40 +81,45 @@ void raise_misfit(Engine *engine, const char *reason)
 
 /* The head --------------------------------------------------------------------------------------------------------- */
 
-static int encode_head(Encoder *encoder, PyObject *value)
+/* Write the offset of the root, whose table begins `size` bytes from the start, and what it leads to. */
+static int encode_root(Encoder *encoder, const Node *root, PyObject *value, size_t start, size_t size)
 {
     size_t table;
-    if (reserve_head(encoder, 4)) {
+    encoder->size = size;
+    if (encode_alone(encoder, root, value, &table)) {
         return -1;
     }
-    encoder->size = 4;
-    const Engine *engine = encoder->engine;
-    if (encode_alone(encoder, &engine->nodes[engine->root], value, &table)) {
-        return -1;
-    }
-    point(encoder, 0, table);
+    point(encoder, start, table);
     return 0;
 }
 
-/* Find the places of the tail, and lead there. */
-static int lay_out_tail(Encoder *encoder)
+static int encode_head(Encoder *encoder, PyObject *value)
 {
-    size_t end = encoder->size;
-    for (size_t index = 0; index < encoder->tail_count; index++) {
-        TailItem *item = &encoder->tail[index];
-        item->at = (end + 4 + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-        point(encoder, item->patch, item->at - 4);
-        end = item->at + (size_t)item->data.len;
-    }
-    encoder->total = end;
-    Engine *engine = encoder->engine;
-    if (end > (size_t)engine->bytes) {
-        raise_reason(engine, PyUnicode_FromFormat("%zu bytes are more than limits.bytes = %zd", end, engine->bytes));
+    const Engine *engine = encoder->engine;
+    if (reserve_head(encoder, 4 + 4 + sizeof engine->identifier)) {
         return -1;
     }
-    if (end > INT32_MAX) {
-        raise_reason(engine, PyUnicode_FromFormat("%zu bytes are more than FlatBuffers can address", end));
+    /* Zeros where there is none, which the table is then written over. */
+    memcpy(encoder->head + engine->root_at + 4, engine->identifier, sizeof engine->identifier);
+    return encode_root(encoder, &engine->nodes[engine->root], value, engine->root_at, engine->head_size);
+}
+
+int encode_nested_head(Encoder *encoder, const Node *root, PyObject *value)
+{
+    return reserve_head(encoder, 4) ? -1 : encode_root(encoder, root, value, 0, 4);
+}
+
+/* Lay out a message whose head is written. */
+static int lay_out(Encoder *encoder)
+{
+    const Engine *engine = encoder->engine;
+    if (encoder->tail_count == 0 && encoder->size <= (size_t)engine->bytes) {
+        encoder->total = encoder->size; /* Which grow_head bounds. */
+    } else if (lay_out_tail(encoder)) {
         return -1;
+    }
+    if (engine->is_prefixed) {
+        store_u32(encoder->head, (uint32_t)(encoder->total - 4));
     }
     return 0;
 }
@@ -136,7 +140,7 @@ int encode_all(Encoder *encoder, Engine *engine, PyObject *value)
     }
     if (!engine->strict) {
         if (!encode_head(encoder, value)) {
-            return lay_out_tail(encoder);
+            return lay_out(encoder);
         }
         if (is_grave()) {
             return -1;
@@ -153,7 +157,7 @@ int encode_all(Encoder *encoder, Engine *engine, PyObject *value)
         raise_misfit(engine, encoder->reason);
     }
     Py_DECREF(normal);
-    return failed ? -1 : lay_out_tail(encoder);
+    return failed ? -1 : lay_out(encoder);
 }
 
 /* Calls ------------------------------------------------------------------------------------------------------------ */

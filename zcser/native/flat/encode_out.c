@@ -22,13 +22,21 @@ static void write_range(const Encoder *encoder, size_t start, size_t end, size_t
     for (size_t index = first; index < encoder->tail_count && encoder->tail[index].at <= end; index++) {
         const TailItem *item = &encoder->tail[index];
         size_t size = (size_t)item->data.len;
-        memset(out + (at - start), 0, item->at - at - 4);
-        store_u32(out + (item->at - 4 - start), (uint32_t)size);
+        size_t length_at = item->at - item->length_size, count = size / item->width;
+        memset(out + (at - start), 0, length_at - at);
+        if (item->length_size == 8) {
+            store_u64(out + (length_at - start), count);
+        } else {
+            store_u32(out + (length_at - start), (uint32_t)count);
+        }
         at = item->at;
         if (size != 0 && at + size <= end) {
             memcpy(out + (at - start), item->data.buf, size);
             at += size;
         }
+    }
+    if (at != end) {
+        memset(out + (at - start), 0, end - at); /* What ends a string. */
     }
 }
 

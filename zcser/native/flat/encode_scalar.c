@@ -16,19 +16,25 @@ static const Range RANGES[OP_UINT64] = {
     [OP_INT64] = {INT64_MIN, INT64_MAX},
 };
 
-static int encode_bool(Encoder *encoder, PyObject *value, char *place)
+static int no_fit(const char **reason, const char *words)
+{
+    *reason = words;
+    return -1;
+}
+
+static int encode_bool(const char **reason, PyObject *value, char *place)
 {
     if (value != Py_True && value != Py_False) {
-        return misfit(encoder, "no bool");
+        return no_fit(reason, "no bool");
     }
     *place = value == Py_True;
     return 0;
 }
 
-static int encode_int(Encoder *encoder, Op op, uint8_t size, PyObject *value, char *place)
+static int encode_int(const char **reason, Op op, uint8_t size, PyObject *value, char *place)
 {
     if (!PyLong_CheckExact(value)) {
-        return misfit(encoder, "no int");
+        return no_fit(reason, "no int");
     }
     int overflow;
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
@@ -37,19 +43,19 @@ static int encode_int(Encoder *encoder, Op op, uint8_t size, PyObject *value, ch
         if (overflow > 0) {
             bits = PyLong_AsUnsignedLongLong(value);
             if (bits == UINT64_MAX && PyErr_Occurred()) {
-                return misfit(encoder, "an int outside 64 bits");
+                return no_fit(reason, "an int outside 64 bits");
             }
         } else if (number < 0) {
-            return misfit(encoder, "a negative int where none may be");
+            return no_fit(reason, "a negative int where none may be");
         }
     } else if (overflow || number < RANGES[op].low || number > RANGES[op].high) {
-        return misfit(encoder, "an int outside its width");
+        return no_fit(reason, "an int outside its width");
     }
     memcpy(place, &bits, size);
     return 0;
 }
 
-static int encode_float(Encoder *encoder, Op op, PyObject *value, char *place)
+static int encode_float(const char **reason, Op op, PyObject *value, char *place)
 {
     double number;
     if (PyFloat_CheckExact(value)) {
@@ -58,11 +64,11 @@ static int encode_float(Encoder *encoder, Op op, PyObject *value, char *place)
         int overflow;
         long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
         if (overflow || integer < -EXACT || integer > EXACT) {
-            return misfit(encoder, "an int that may not be exact as a float");
+            return no_fit(reason, "an int that may not be exact as a float");
         }
         number = (double)integer;
     } else {
-        return misfit(encoder, "no float");
+        return no_fit(reason, "no float");
     }
     if (op == OP_FLOAT64) {
         memcpy(place, &number, 8);
@@ -70,13 +76,13 @@ static int encode_float(Encoder *encoder, Op op, PyObject *value, char *place)
     }
     float single = (float)number;
     if (Py_IS_INFINITY(single) && !Py_IS_INFINITY(number)) {
-        return misfit(encoder, "a float too large for float32");
+        return no_fit(reason, "a float too large for float32");
     }
     memcpy(place, &single, 4);
     return 0;
 }
 
-static int encode_enum(Encoder *encoder, const Node *node, PyObject *value, char *place)
+static int encode_enum(const char **reason, const Node *node, PyObject *value, char *place)
 {
     Py_ssize_t position = 0;
     while (position < node->value_count && node->values[position] != value) {
@@ -84,11 +90,11 @@ static int encode_enum(Encoder *encoder, const Node *node, PyObject *value, char
     }
     if (position == node->value_count) {
         if (node->by_value == NULL || !Py_IS_TYPE(value, Py_TYPE(node->values[0]))) {
-            return misfit(encoder, "no member of an enum");
+            return no_fit(reason, "no member of an enum");
         }
         PyObject *found = PyDict_GetItemWithError(node->by_value, value);
         if (found == NULL) {
-            return misfit(encoder, "no member of an enum");
+            return no_fit(reason, "no member of an enum");
         }
         position = PyLong_AsSsize_t(found);
     }
@@ -96,20 +102,20 @@ static int encode_enum(Encoder *encoder, const Node *node, PyObject *value, char
     return 0;
 }
 
-int encode_scalar(Encoder *encoder, const Node *node, PyObject *value, char *place)
+int encode_scalar(const char **reason, const Node *node, PyObject *value, char *place)
 {
     switch (node->op) {
     case OP_NULL:
         *place = 0;
-        return value == Py_None ? 0 : misfit(encoder, "a value where None is needed");
+        return value == Py_None ? 0 : no_fit(reason, "a value where None is needed");
     case OP_BOOL:
-        return encode_bool(encoder, value, place);
+        return encode_bool(reason, value, place);
     case OP_FLOAT32:
     case OP_FLOAT64:
-        return encode_float(encoder, node->op, value, place);
+        return encode_float(reason, node->op, value, place);
     case OP_ENUM:
-        return encode_enum(encoder, node, value, place);
+        return encode_enum(reason, node, value, place);
     default:
-        return encode_int(encoder, node->op, node->size, value, place);
+        return encode_int(reason, node->op, node->size, value, place);
     }
 }

@@ -56,6 +56,9 @@ int encoder_begin(Encoder *encoder, Engine *engine)
     encoder->tail = encoder->first_tail;
     encoder->tail_capacity = FIRST_TAIL;
     encoder->tail_count = 0;
+    encoder->shared = NULL;
+    encoder->repeats = NULL;
+    encoder->repeat_capacity = 0;
     take_scratch(encoder, engine);
     if (engine->table_count > FIRST_TABLES) {
         encoder->newest = PyMem_Malloc(engine->table_count * sizeof *encoder->newest);
@@ -81,6 +84,8 @@ void encoder_clear(Encoder *encoder)
 {
     let_go(encoder, 0);
     release_tail(encoder);
+    Py_CLEAR(encoder->shared);
+    encoder->repeat_count = 0;
     encoder->size = 0;
     encoder->alignment = 4;
     encoder->total = 0;
@@ -108,7 +113,13 @@ void encoder_end(Encoder *encoder)
     if (encoder->tail != encoder->first_tail) {
         PyMem_Free(encoder->tail);
     }
-    PyMem_Free(encoder->words);
+    Py_XDECREF(encoder->shared);
+    if (encoder->repeats != NULL) {
+        PyMem_Free(encoder->repeats);
+    }
+    if (encoder->words != NULL) {
+        PyMem_Free(encoder->words);
+    }
     give_scratch(encoder, encoder->engine);
 }
 
@@ -130,6 +141,18 @@ int grow_head(Encoder *encoder, size_t more)
     encoder->head = grown;
     encoder->capacity = capacity;
     encoder->growths++;
+    return 0;
+}
+
+int align_head_past(Encoder *encoder, size_t align, size_t before, size_t more)
+{
+    size_t start = ((encoder->size + before + align - 1) & ~(align - 1)) - before, gap = start - encoder->size;
+    if (reserve_head(encoder, gap + more)) {
+        return -1;
+    }
+    memset(encoder->head + encoder->size, 0, gap);
+    encoder->size = start;
+    need_alignment(encoder, align);
     return 0;
 }
 
@@ -197,5 +220,25 @@ TailItem *new_tail_item(Encoder *encoder)
         }
         encoder->tail = grown;
     }
-    return &encoder->tail[encoder->tail_count];
+    TailItem *item = &encoder->tail[encoder->tail_count];
+    item->array = NULL;
+    item->width = 1;
+    item->align = ALIGNMENT;
+    item->length_size = 4;
+    item->is_wide = false;
+    item->is_text = false;
+    return item;
+}
+
+Repeat *new_repeat(Encoder *encoder)
+{
+    if (encoder->repeat_count == encoder->repeat_capacity) {
+        Repeat *grown = grow(encoder->repeats, NULL, encoder->repeat_count, 1, sizeof *grown,
+                             &encoder->repeat_capacity);
+        if (grown == NULL) {
+            return NULL;
+        }
+        encoder->repeats = grown;
+    }
+    return &encoder->repeats[encoder->repeat_count++];
 }

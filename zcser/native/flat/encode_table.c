@@ -45,28 +45,16 @@ static int hold_attributes(Encoder *encoder, const Node *node, PyObject *record)
     return 0;
 }
 
-/* A new reference, or NULL, with an exception or without. */
-static PyObject *item_of(PyObject *dict, PyObject *key)
-{
-#if PY_VERSION_HEX >= 0x030D0000
-    PyObject *value;
-    (void)PyDict_GetItemRef(dict, key, &value);
-    return value;
-#else
-    return Py_XNewRef(PyDict_GetItemWithError(dict, key));
-#endif
-}
-
 static int hold_items(Encoder *encoder, const Node *node, PyObject *record)
 {
     Py_ssize_t found = 0;
     for (Py_ssize_t position = 0; position < node->place_count; position++) {
         const Place *place = &node->places[position];
-        PyObject *value = item_of(record, place->name);
+        PyObject *value = dict_item(record, place->name);
         if (value != NULL) {
             found++;
             hold_value(encoder, place, value);
-        } else if (PyErr_Occurred() || place->missing != MISSING_ABSENT) {
+        } else if (PyErr_Occurred() || (place->missing != MISSING_ABSENT && !place->may_lack)) {
             return misfit(encoder, "a field is missing");
         } else {
             hold(encoder, NULL);
@@ -131,19 +119,23 @@ static int write_vtable(Encoder *encoder, const Node *node, size_t base, Form *f
     }
     char *vtable = encoder->head + encoder->size;
     memset(vtable + 4, 0, size - 4);
+    size_t table_size = 4;
     form->vtable = (uint32_t)encoder->size;
-    form->size = 4;
-    form->has_eight = false;
+    form->align = 4;
     for (Py_ssize_t number = 0; number < node->part_count; number++) {
         const Part *part = &node->parts[number];
         if (values[part->place] != NULL) {
-            store_u16(vtable + 4 + 2 * part->index, (uint16_t)form->size);
-            form->size += part->size;
-            form->has_eight |= part->size == 8;
+            store_u16(vtable + 4 + 2 * part->index, (uint16_t)table_size);
+            table_size += part->size;
+            form->align = part->align > form->align ? part->align : form->align;
         }
     }
+    if (table_size > UINT16_MAX) {
+        return misfit(encoder, "a table of more bytes than a vtable can address");
+    }
+    form->size = (uint32_t)table_size;
     store_u16(vtable, (uint16_t)size);
-    store_u16(vtable + 2, (uint16_t)form->size);
+    store_u16(vtable + 2, (uint16_t)table_size);
     encoder->size += size;
     return 0;
 }
@@ -249,14 +241,17 @@ static uint8_t number_of_option(const Node *node, const PyObject *type)
 /* Write one slot of a table. */
 static int encode_part(Encoder *encoder, const Part *part, const Node *node, size_t held, size_t slot)
 {
-    if (part->is_kind) {
+    if (part->is_kind && node->op == OP_UNION) {
         encoder->head[slot] = (char)number_of_option(node, encoder->held[held]);
         return 0;
     }
     if (node->op <= OP_ENUM) {
-        return encode_scalar(encoder, node, encoder->held[held], encoder->head + slot);
+        return encode_scalar(&encoder->reason, node, encoder->held[held], encoder->head + slot);
     }
-    size_t target = 0;
+    if (node->op >= OP_STRUCT) {
+        return part->is_kind ? encode_kind(encoder, node, held, slot) : encode_further(encoder, node, held, slot);
+    }
+    size_t target = slot;
     int failed = node->op == OP_UNION ? encode_option(encoder, node, held, &target)
                                       : encode_value(encoder, node, encoder->held[held], slot, &target);
     if (!failed) {
@@ -265,24 +260,38 @@ static int encode_part(Encoder *encoder, const Part *part, const Node *node, siz
     return failed;
 }
 
-int encode_table(Encoder *encoder, const Node *node, size_t *table)
+/* Begin a table: its offset to the vtable, and room for its slots. */
+static int begin_table(Encoder *encoder, const Form *form, size_t *table)
 {
-    size_t base = encoder->held_count - (size_t)node->place_count;
-    Form form;
-    if (find_form(encoder, node, base, &form)
-        || (form.has_eight ? align_head_eight(encoder, form.size) : align_head(encoder, form.size))) {
+    if (form->align == 4   ? align_head(encoder, form->size)
+        : form->align == 8 ? align_head_eight(encoder, form->size)
+                           : align_head_past(encoder, form->align, 4, form->size)) {
         return -1;
     }
-    size_t at = encoder->size;
-    encoder->size += form.size;
-    store_u32(encoder->head + at, (uint32_t)(at - form.vtable));
-    /* Parts of 4 bytes, which may lead elsewhere, stand in the order of their slots, as what they lead to does. */
+    *table = encoder->size;
+    encoder->size += form->size;
+    store_u32(encoder->head + *table, (uint32_t)(*table - form->vtable));
+    return 0;
+}
+
+int encode_table(Encoder *encoder, const Node *node, size_t *table)
+{
+    size_t base = encoder->held_count - (size_t)node->place_count, at;
+    Form form;
+    if (find_form(encoder, node, base, &form) || begin_table(encoder, &form, &at)) {
+        return -1;
+    }
+    /* Parts of 4 bytes, which may lead elsewhere, stand in the order of their slots, as what they lead to does; wide
+       ones do not. */
     size_t slot = at + 4;
     for (Py_ssize_t number = 0; number < node->part_count; number++) {
-        const Part *part = &node->parts[number];
+        const Part *part = &node->written[number];
         size_t held = base + part->place;
         if (encoder->held[held] != NULL) {
             const Node *target = &encoder->engine->nodes[node->places[part->place].node];
+            if (node->has_wide) {
+                slot = at + load_u16(encoder->head + form.vtable + 4 + 2 * (size_t)part->index);
+            }
             if (encode_part(encoder, part, target, held, slot)) {
                 return -1;
             }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static int count_elements(Encoder *encoder, Py_ssize_t count)
+int count_elements(Encoder *encoder, Py_ssize_t count)
 {
     if (count > encoder->elements) {
         return misfit(encoder, "more items in all lists and maps than limits.elements");
@@ -12,34 +12,15 @@ static int count_elements(Encoder *encoder, Py_ssize_t count)
     return 0;
 }
 
-static int list_changed(Encoder *encoder)
+int list_changed(Encoder *encoder)
 {
     return misfit(encoder, "a list was changed while it was encoded");
 }
 
-static inline Py_ssize_t list_size(const Node *node, PyObject *list)
-{
-    return node->is_tuple ? PyTuple_GET_SIZE(list) : PyList_GET_SIZE(list);
-}
-
-/* A new reference, or NULL where the list has become too short. */
-static inline PyObject *list_item(const Node *node, PyObject *list, Py_ssize_t index)
-{
-    if (node->is_tuple) {
-        return Py_NewRef(PyTuple_GET_ITEM(list, index));
-    }
-#ifdef Py_GIL_DISABLED
-    return PyList_GetItemRef(list, index);
-#else
-    return index < PyList_GET_SIZE(list) ? Py_NewRef(PyList_GET_ITEM(list, index)) : NULL;
-#endif
-}
-
-/* Write the length of a vector and leave its items open. */
-static int begin_vector(Encoder *encoder, Py_ssize_t count, size_t width, size_t *vector)
+int begin_vector(Encoder *encoder, Py_ssize_t count, size_t width, size_t align, size_t *vector)
 {
     size_t size = 4 + width * (size_t)count;
-    if (width == 8 ? align_head_eight(encoder, size) : align_head(encoder, size)) {
+    if (align_head_before(encoder, align, size)) {
         return -1;
     }
     *vector = encoder->size;
@@ -49,16 +30,15 @@ static int begin_vector(Encoder *encoder, Py_ssize_t count, size_t width, size_t
 }
 
 /* No code of the user runs here. */
-static int encode_numbers(Encoder *encoder, const Node *node, PyObject *list, size_t vector, Py_ssize_t count)
+static int encode_numbers(Encoder *encoder, const Node *node, PyObject *list, char *place, Py_ssize_t count)
 {
     const Node *item = &encoder->engine->nodes[node->item];
-    char *place = encoder->head + vector + 4;
     for (Py_ssize_t index = 0; index < count; index++, place += item->size) {
         PyObject *value = list_item(node, list, index);
         if (value == NULL) {
             return list_changed(encoder);
         }
-        int failed = encode_scalar(encoder, item, value, place);
+        int failed = encode_scalar(&encoder->reason, item, value, place);
         Py_DECREF(value);
         if (failed) {
             return -1;
@@ -75,36 +55,58 @@ static int encode_items(Encoder *encoder, const Node *node, PyObject *list, size
         if (value == NULL) {
             return list_changed(encoder);
         }
-        size_t target;
-        int failed = node->op == OP_STRINGS ? encode_string(encoder, value, item->bound, &target)
+        size_t slot = vector + 4 + 4 * (size_t)index, target = slot;
+        int failed = node->op == OP_STRINGS ? encode_text(encoder, item, value, slot, &target)
                                             : encode_alone(encoder, item, value, &target);
         Py_DECREF(value);
         if (failed) {
             return -1;
         }
-        point(encoder, vector + 4 + 4 * (size_t)index, target);
+        point(encoder, slot, target);
     }
     return 0;
 }
 
-int encode_list(Encoder *encoder, const Node *node, PyObject *list, size_t *vector)
+/* Numbers that the tail will hold; they are written now, as the list may change. */
+static int collect_numbers(Encoder *encoder, const Node *node, PyObject *list, Py_ssize_t count, size_t slot)
 {
-    if (!Py_IS_TYPE(list, node->is_tuple ? &PyTuple_Type : &PyList_Type)) {
-        return misfit(encoder, node->is_tuple ? "no tuple" : "no list");
+    const Node *item = &encoder->engine->nodes[node->item];
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)item->size * count);
+    if (bytes == NULL) {
+        return -1;
+    }
+    need_alignment(encoder, item->size);
+    int failed = encode_numbers(encoder, node, list, PyBytes_AS_STRING(bytes), count)
+                 || collect_bytes(encoder, node, bytes, slot);
+    Py_DECREF(bytes);
+    return failed ? -1 : 0;
+}
+
+static int encode_contents(Encoder *encoder, const Node *node, PyObject *list, Py_ssize_t count, size_t slot,
+                           size_t *vector)
+{
+    if (node->op != OP_NUMBERS) {
+        return begin_vector(encoder, count, 4, 4, vector) ? -1 : encode_items(encoder, node, list, *vector, count);
+    }
+    if (node->is_in_tail) {
+        return collect_numbers(encoder, node, list, count, slot);
+    }
+    size_t width = encoder->engine->nodes[node->item].size;
+    return begin_vector(encoder, count, width, width, vector)
+               ? -1
+               : encode_numbers(encoder, node, list, encoder->head + *vector + 4, count);
+}
+
+int encode_list(Encoder *encoder, const Node *node, PyObject *list, size_t slot, size_t *vector)
+{
+    if (check_list(encoder, node, list)) {
+        return -1;
     }
     Py_ssize_t count = list_size(node, list);
-    if (node->bound >= 0 && count != node->bound) {
-        return misfit(encoder, "a list of another length");
-    }
-    size_t width = node->op == OP_NUMBERS ? encoder->engine->nodes[node->item].size : 4;
-    if (count_elements(encoder, count) || begin_vector(encoder, count, width, vector)) {
+    if (count_elements(encoder, count) || enter(encoder)) {
         return -1;
     }
-    if (enter(encoder)) {
-        return -1;
-    }
-    int failed = node->op == OP_NUMBERS ? encode_numbers(encoder, node, list, *vector, count)
-                                        : encode_items(encoder, node, list, *vector, count);
+    int failed = encode_contents(encoder, node, list, count, slot, vector);
     leave(encoder);
     return failed ? -1 : list_size(node, list) == count ? 0 : list_changed(encoder);
 }
@@ -191,7 +193,7 @@ int encode_map(Encoder *encoder, const Node *node, PyObject *map, size_t *vector
     const Node *entry = &encoder->engine->nodes[node->item];
     size_t base = encoder->held_count, count;
     if (hold_entries(encoder, encoder->engine->nodes[entry->places[KEY].node].op, map, &count)
-        || count_elements(encoder, (Py_ssize_t)count) || begin_vector(encoder, (Py_ssize_t)count, 4, vector)
+        || count_elements(encoder, (Py_ssize_t)count) || begin_vector(encoder, (Py_ssize_t)count, 4, 4, vector)
         || enter(encoder)) {
         return -1;
     }

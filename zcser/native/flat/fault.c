@@ -8,7 +8,7 @@ static int set_fault(Reader *reader, uint64_t offset, bool is_cut, const char *f
         return -1;
     }
     Py_XSETREF(reader->reason, reason);
-    reader->offset = offset;
+    reader->offset = offset == NOWHERE ? NOWHERE : reader->origin + offset;
     reader->is_cut = is_cut;
     Py_CLEAR(reader->steps);
     return -1;

@@ -27,7 +27,7 @@
 typedef enum {
     OP_NULL, OP_BOOL, OP_INT8, OP_UINT8, OP_INT16, OP_UINT16, OP_INT32, OP_UINT32, OP_INT64, OP_UINT64, OP_FLOAT32,
     OP_FLOAT64, OP_ENUM, OP_STRING, OP_BYTES, OP_NUMBERS, OP_STRINGS, OP_TABLE, OP_TABLES, OP_MAP, OP_UNION, OP_TENSOR,
-    OP_BOX, OP_ENTRY, OP_COUNT
+    OP_BOX, OP_ENTRY, OP_STRUCT, OP_ARRAY, OP_STRUCTS, OP_ONEOF, OP_ONEOFS, OP_NESTED, OP_COUNT
 } Op;
 
 /* What it means that a table lacks a slot: zcser.flat.layout.Missing, in its order. */
@@ -36,24 +36,32 @@ typedef enum { MISSING_ZERO, MISSING_NONE, MISSING_ABSENT, MISSING_DEFAULT, MISS
 /* How the object of a record is made. */
 typedef enum { MAKE_DICT, MAKE_DIRECT, MAKE_POSITIONAL, MAKE_KEYWORDS } Make;
 
-/* A slot of a table, as a value sees it. */
+/* A slot of a table, a field of a struct, or an option of a ONEOF, as a value sees it. */
 typedef struct {
     PyObject *name;      /* Interned name of the record's field; NULL in boxes and entries. */
     PyObject *lacking;   /* The value of MISSING_ZERO, or what makes that of MISSING_DEFAULT; else NULL. */
     Py_ssize_t member;   /* Offset of the attribute in objects of the class, where it has __slots__; -1: by its name. */
     uint32_t node;
-    uint16_t index;      /* In the vtable. A union's number stands in the slot before. */
+    uint32_t size;       /* Bytes inline. */
+    uint32_t offset;     /* STRUCT: bytes from its start. */
+    uint16_t index;      /* In the vtable. ONEOF: the option's number. */
     uint16_t position;   /* Among the fields as the record has them in order; of boxes and entries, among the places. */
+    uint16_t align;      /* What its place is a multiple of. */
     uint8_t missing;     /* Missing */
-    uint8_t size;        /* Bytes inline. */
+    uint8_t kind_size;   /* Bytes of the slot before, where the number of a union stands, or the offset of a vector of
+                            numbers; 0: of no union. */
+    bool may_lack;       /* A dict may lack it, although it is never absent. */
+    bool is_key;         /* Vectors of the table are sorted by it. */
 } Place;
 
-/* A slot of a table, as its bytes are laid out; a union has two. In the order of layout: falling size, rising index. */
+/* A slot of a table, as its bytes are laid out; a union has two. In the order of layout: falling alignment, falling
+   size, rising index. */
 typedef struct {
     uint16_t index;
     uint16_t place;
-    uint8_t size;
-    bool is_kind;        /* The number of a union. */
+    uint32_t size;
+    uint16_t align;
+    bool is_kind;        /* The number of a union, or the numbers of several. */
 } Part;
 
 typedef struct {
@@ -64,11 +72,17 @@ typedef struct {
 typedef struct {
     Op op;
     Op number;           /* ENUM: the scalar that it stands in. */
-    uint8_t size;        /* Bytes inline. */
+    uint32_t size;       /* Bytes inline; of what an offset leads to 4, or 8: a wide offset. */
+    uint16_t align;      /* Of what stands inline: what its place is a multiple of. Of a vector: what the place of its
+                            data is a multiple of where that is more than the items ask for, else 0. */
     bool is_tuple;       /* NUMBERS, STRINGS, TABLES: a tuple, not a list. */
+    bool has_long_length; /* BYTES, NUMBERS, STRUCTS: the length has 8 bytes. */
+    bool is_far;         /* Of what an offset leads to: it is wide, or the length has 8 bytes. */
+    bool is_shared;      /* STRING: equal ones of a message stand there once. */
+    bool is_in_tail;     /* STRING, BYTES, NUMBERS, STRUCTS: whatever its size is. */
     Make make;           /* TABLE */
-    Py_ssize_t bound;    /* STRING: most bytes; BYTES: bytes; NUMBERS, STRINGS, TABLES: items; -1: any. */
-    uint32_t item;       /* NUMBERS, STRINGS, TABLES, MAP: node of the items. */
+    Py_ssize_t bound;    /* STRING: most bytes; BYTES: bytes; of lists and arrays: items; -1: any. */
+    uint32_t item;       /* Of vectors and arrays: node of the items; NESTED: its root. */
     uint32_t table;      /* TABLE, BOX, ENTRY, TENSOR: running number among these. */
     /* ENUM. Numbers as bits, sign-extended to 64. */
     Py_ssize_t value_count;
@@ -78,23 +92,37 @@ typedef struct {
     /* UNION */
     Py_ssize_t option_count;
     Option *options;
-    /* TABLE, BOX, ENTRY */
+    /* STRUCT, ARRAY: records and lists inside each other, itself included; items of all arrays. */
+    uint32_t levels;
+    uint64_t item_count;
+    bool has_enum;
+    /* TABLE, BOX, ENTRY, STRUCT, ONEOF */
     Py_ssize_t place_count;
-    Place *places;       /* By index. */
+    Place *places;       /* By index; of a STRUCT, by offset. */
+    /* TABLE, BOX, ENTRY */
     Py_ssize_t part_count;
     Part *parts;
-    uint16_t slot_count; /* One more than the highest index. */
+    Part *written;       /* In the order in which they are written: that of `parts`, or, where a slot has a wide
+                            offset, of what they lead to. */
+    bool has_wide;       /* A slot has a wide offset. */
     PyObject *cls;       /* TABLE: class of its objects; NULL: dict. */
-    PyObject *names;     /* TABLE: tuple of the fields' names, in the record's order; else NULL. */
+    PyObject *names;     /* TABLE, STRUCT: tuple of the fields' names, in the record's order; else NULL. */
     bool is_slotted;     /* TABLE: every place has a member. */
-    /* What shows it lazily, a subclass of a type of view.c: of TABLE, NUMBERS, STRINGS, TABLES, MAP; NULL until set. */
+    const Place *key;    /* TABLE, STRUCT: the place that vectors of it are sorted by; NULL: none. */
+    /* What shows it lazily, a subclass of a type of view.c: of records, lists, arrays and maps; NULL until set. */
     PyObject *view_class;
-    PyObject *fields;    /* TABLE: dict of name to Field, for views; NULL until set. */
+    PyObject *fields;    /* TABLE, STRUCT, ONEOF: dict of name to Field, for views; NULL until set. */
     /* TENSOR */
     int dtype;           /* Number; -1: any. */
     int dimensions;      /* -1: any shape. */
     int64_t *shape;      /* -1: any extent. */
 } Node;
+
+/* Whether values of a node stand in the table or struct itself. */
+static inline bool is_inline(Op op)
+{
+    return op <= OP_ENUM || op == OP_STRUCT || op == OP_ARRAY;
+}
 
 typedef struct {
     PyTypeObject *engine_type;
@@ -113,6 +141,12 @@ typedef struct {
     uint32_t node_count;
     uint32_t table_count;
     uint32_t root;
+    /* What a message begins with: its size, if it is prefixed; the root's offset; the identifier, if there is one. */
+    bool is_prefixed;
+    bool has_identifier;
+    char identifier[4];
+    uint32_t root_at;    /* Place of the root's offset. */
+    uint32_t head_size;  /* Bytes of all this. */
     /* Limits. */
     bool counts_depth;   /* Values may nest deeper than the schema does. */
     Py_ssize_t depth;
@@ -123,7 +157,9 @@ typedef struct {
     bool strict;         /* Values go through `normal` before they are written. */
     /* Python's part; see zcser.flat.native. */
     PyObject *normal;        /* (value) -> its normal form, or EncodeError. */
+    PyObject *normal_part;   /* (index of a node, value, steps) -> the value's normal form, or EncodeError. */
     PyObject *encode_error;  /* (reason) -> EncodeError */
+    PyObject *patch_error;   /* (reason, steps) -> EncodeError */
     PyObject *too_small;     /* (needed, available) -> BufferTooSmallError */
     PyObject *misaligned;    /* (address, alignment) -> EncodeError */
     PyObject *writable_view; /* (buffer, offset) -> memoryview of bytes, writable, or EncodeError. */
@@ -160,6 +196,9 @@ PyObject *engine_encoded_size(Engine *engine, PyObject *value);
 /* read.c */
 PyObject *engine_decode(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *engine_verify(Engine *engine, PyObject *data);
+
+/* patch.c */
+PyObject *engine_patch(Engine *engine, PyObject *const *args, Py_ssize_t nargs);
 
 /* view.c */
 PyObject *engine_view(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);

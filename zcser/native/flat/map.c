@@ -4,7 +4,7 @@
 /* The key of an entry: where it stands, and its object, where there is one. */
 typedef struct {
     uint64_t first;
-    uint32_t size;       /* Of a string. */
+    uint64_t size;       /* Of a string. */
     int64_t bits;
     PyObject *object;    /* Owned. */
 } Key;
@@ -43,7 +43,7 @@ static PyObject *key_object(Reader *reader, const Node *node, const Key *key)
         return Py_NewRef(key->object);
     }
     if (node->op == OP_STRING) {
-        return PyUnicode_DecodeUTF8((const char *)reader->base + key->first, key->size, "replace");
+        return PyUnicode_DecodeUTF8((const char *)reader->base + key->first, (Py_ssize_t)key->size, "replace");
     }
     if (node->op == OP_BOOL) {
         return PyBool_FromLong((long)key->bits);
@@ -59,7 +59,7 @@ static bool comes_before(const Reader *reader, const Node *node, const Key *one,
     if (node->op != OP_STRING) {
         return one->bits < other->bits;
     }
-    uint32_t shared = one->size < other->size ? one->size : other->size;
+    uint64_t shared = one->size < other->size ? one->size : other->size;
     int order = memcmp(reader->base + one->first, reader->base + other->first, shared);
     return order < 0 || (order == 0 && one->size < other->size);
 }
@@ -97,12 +97,12 @@ static int read_entry(Reader *reader, const Node *entry, uint64_t at, PyObject *
     return failed;
 }
 
-static int read_entries(Reader *reader, const Node *node, uint64_t first, uint32_t count, PyObject *dict)
+static int read_entries(Reader *reader, const Node *node, uint64_t first, uint64_t count, PyObject *dict)
 {
     const Node *entry = &reader->engine->nodes[node->item], *key_node = &reader->engine->nodes[entry->places[0].node];
     Key keys[2] = {{.object = NULL}, {.object = NULL}};
     int failed = 0;
-    for (uint32_t index = 0; !failed && index < count; index++) {
+    for (uint64_t index = 0; !failed && index < count; index++) {
         Key *next = &keys[index & 1], *last = &keys[~index & 1];
         uint64_t target;
         Py_CLEAR(next->object);
@@ -118,9 +118,8 @@ static int read_entries(Reader *reader, const Node *node, uint64_t first, uint32
 
 int read_map(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
-    uint64_t first;
-    uint32_t count;
-    if (read_vector(reader, place, 4, &first, &count) || count_items(reader, AT(first), count)) {
+    uint64_t first, count;
+    if (read_vector(reader, node, place, 4, 4, &first, &count) || count_items(reader, AT(first), count)) {
         return -1;
     }
     PyObject *dict = value == NULL ? NULL : PyDict_New();

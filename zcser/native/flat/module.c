@@ -56,7 +56,9 @@ typedef struct {
 /* What Python gives under these names, in the dict `calls`. */
 static const Part_of_engine CALLS[] = {
     {"normal", offsetof(Engine, normal)},
+    {"normal_part", offsetof(Engine, normal_part)},
     {"encode_error", offsetof(Engine, encode_error)},
+    {"patch_error", offsetof(Engine, patch_error)},
     {"too_small", offsetof(Engine, too_small)},
     {"misaligned", offsetof(Engine, misaligned)},
     {"writable_view", offsetof(Engine, writable_view)},
@@ -149,6 +151,7 @@ static PyMethodDef engine_methods[] = {
     {"decode", FAST(engine_decode), METH_FASTCALL | METH_KEYWORDS, "Decode a message."},
     {"verify", FAST(engine_verify), METH_O, "Check a message."},
     {"view", FAST(engine_view), METH_FASTCALL | METH_KEYWORDS, "Open a message."},
+    {"patch", FAST(engine_patch), METH_FASTCALL, "Change a scalar of a message in place."},
     {"set_view", FAST(engine_set_view), METH_VARARGS, "Set the view class of a node, and its fields by name."},
     {"reserve", FAST(reserve), METH_O, "Have scratch memory of a size at least."},
     {NULL, NULL, 0, NULL},
@@ -180,24 +183,36 @@ static PyType_Spec engine_spec = {
 
 static PyObject *engine_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"nodes", "root", "limits", "refuse_unknown", "strict", "calls", NULL};
-    PyObject *nodes, *calls;
+    static char *names[]
+        = {"nodes", "root", "identifier", "is_prefixed", "limits", "refuse_unknown", "strict", "calls", NULL};
+    Engine *self;
+    PyObject *nodes, *calls, *identifier;
     Py_ssize_t root, depth, elements, bytes;
-    int counts_depth, most_dimensions, refuse_unknown, strict;
+    int counts_depth, most_dimensions, refuse_unknown, strict, is_prefixed;
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!n(pnnni)ppO!:Engine", names, &PyTuple_Type, &nodes, &root, &counts_depth, &depth,
-            &elements, &bytes, &most_dimensions, &refuse_unknown, &strict, &PyDict_Type, &calls)) {
+            args, kwargs, "O!nO!p(pnnni)ppO!:Engine", names, &PyTuple_Type, &nodes, &root, &PyBytes_Type, &identifier,
+            &is_prefixed, &counts_depth, &depth, &elements, &bytes, &most_dimensions, &refuse_unknown, &strict,
+            &PyDict_Type, &calls)) {
+        return NULL;
+    }
+    if (PyBytes_GET_SIZE(identifier) != 0 && PyBytes_GET_SIZE(identifier) != sizeof self->identifier) {
+        PyErr_SetString(PyExc_ValueError, "identifier is to have 4 bytes, or none");
         return NULL;
     }
     State *state = PyType_GetModuleState(type);
     if (state == NULL) {
         return NULL;
     }
-    Engine *self = (Engine *)type->tp_alloc(type, 0);
+    self = (Engine *)type->tp_alloc(type, 0);
     if (self == NULL) {
         return NULL;
     }
     self->state = state;
+    self->is_prefixed = is_prefixed;
+    self->has_identifier = PyBytes_GET_SIZE(identifier) != 0;
+    memcpy(self->identifier, PyBytes_AS_STRING(identifier), (size_t)PyBytes_GET_SIZE(identifier));
+    self->root_at = is_prefixed ? 4 : 0;
+    self->head_size = self->root_at + 4 + (uint32_t)PyBytes_GET_SIZE(identifier);
     self->counts_depth = counts_depth;
     self->depth = depth;
     self->elements = elements;

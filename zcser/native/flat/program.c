@@ -1,19 +1,20 @@
 /* The program of an engine: read from tuples, kept as arrays.
 
-   A node is (op, size, number, values, by_value, bound, item, is_tuple, options, places, cls, make, dtype, shape), a place
-   (index, node, missing, name, lacking, position); zcser/flat/native/engine.py makes them of zcser.flat.program. What is wrong
-   with them is a mistake there, and a ValueError. */
-#include "flat.h"
+   A node is (op, size, align, number, values, by_value, bound, item, is_tuple, has_long_length, is_shared, options,
+   places, cls, make, dtype, shape), a place (index, node, missing, name, lacking, position, may_lack, offset, is_key),
+   which of a ONEOF is an option; zcser/flat/native/engine.py makes them of zcser.flat.program. What is wrong with them
+   is a mistake there, and a ValueError. */
+#include "program.h"
 
 #include <structmember.h>
 
-static int bad_program(const char *what)
+int bad_program(const char *what)
 {
     PyErr_Format(PyExc_ValueError, "not a program: %s", what);
     return -1;
 }
 
-static void *allocate(Py_ssize_t count, size_t size)
+void *program_allocate(Py_ssize_t count, size_t size)
 {
     /* One more, so that nothing is asked for nothing. */
     void *memory = PyMem_Calloc((size_t)count + 1, size);
@@ -55,8 +56,8 @@ static Py_ssize_t member_offset(PyObject *cls, PyObject *name)
 static int read_values(Node *node, PyObject *values, PyObject *by_value)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(values);
-    node->numbers = allocate(count, sizeof *node->numbers);
-    node->values = allocate(count, sizeof *node->values);
+    node->numbers = program_allocate(count, sizeof *node->numbers);
+    node->values = program_allocate(count, sizeof *node->values);
     if (node->numbers == NULL || node->values == NULL) {
         return -1;
     }
@@ -79,7 +80,7 @@ static int read_values(Node *node, PyObject *values, PyObject *by_value)
 static int read_options(Engine *engine, Node *node, PyObject *options)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(options);
-    node->options = allocate(count, sizeof *node->options);
+    node->options = program_allocate(count, sizeof *node->options);
     if (node->options == NULL) {
         return -1;
     }
@@ -105,7 +106,7 @@ static int read_shape(Node *node, PyObject *shape)
         return 0;
     }
     Py_ssize_t count = PyTuple_GET_SIZE(shape);
-    node->shape = allocate(count, sizeof *node->shape);
+    node->shape = program_allocate(count, sizeof *node->shape);
     if (node->shape == NULL) {
         return -1;
     }
@@ -119,39 +120,49 @@ static int read_shape(Node *node, PyObject *shape)
     return 0;
 }
 
+static int read_place(Node *node, Py_ssize_t count, PyObject *tuple, Place *place)
+{
+    unsigned int index, target, missing, order;
+    int may_lack, offset, is_key;
+    PyObject *name, *lacking;
+    if (!PyArg_ParseTuple(tuple, "IIIOOIpip", &index, &target, &missing, &name, &lacking, &order, &may_lack, &offset,
+                          &is_key)) {
+        return -1;
+    }
+    if (index >= 0x8000 || missing > MISSING_REFUSED || order >= count || (node->op == OP_STRUCT && offset < 0)) {
+        return bad_program("a place");
+    }
+    *place = (Place){.index = (uint16_t)index, .node = target, .position = (uint16_t)order, .missing = (uint8_t)missing,
+                     .may_lack = may_lack, .is_key = is_key, .offset = offset < 0 ? 0 : (uint32_t)offset, .member = -1};
+    if (missing == MISSING_ZERO || missing == MISSING_DEFAULT) {
+        place->lacking = Py_NewRef(lacking);
+    }
+    if (name != Py_None) {
+        if (!PyUnicode_CheckExact(name)) {
+            return bad_program("a name");
+        }
+        place->name = Py_NewRef(name);
+        PyUnicode_InternInPlace(&place->name);
+        place->member = node->cls == NULL ? -1 : member_offset(node->cls, place->name);
+    }
+    if (place->is_key) {
+        node->key = place;
+    }
+    return 0;
+}
+
 static int read_places(Node *node, PyObject *places)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(places);
-    node->places = allocate(count, sizeof *node->places);
+    node->places = program_allocate(count, sizeof *node->places);
     if (node->places == NULL) {
         return -1;
     }
+    node->place_count = count;
     for (Py_ssize_t position = 0; position < count; position++) {
-        Place *place = &node->places[position];
-        unsigned int index, target, missing, order;
-        PyObject *name, *lacking;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, position), "IIIOOI", &index, &target, &missing, &name, &lacking,
-                              &order)) {
+        if (read_place(node, count, PyTuple_GET_ITEM(places, position), &node->places[position])) {
             return -1;
         }
-        if (index >= 0x8000 || missing > MISSING_REFUSED || order >= count) {
-            return bad_program("a place");
-        }
-        *place = (Place){.index = (uint16_t)index, .node = target, .position = (uint16_t)order,
-                         .missing = (uint8_t)missing, .member = -1};
-        node->place_count = position + 1;
-        if (missing == MISSING_ZERO || missing == MISSING_DEFAULT) {
-            place->lacking = Py_NewRef(lacking);
-        }
-        if (name != Py_None) {
-            if (!PyUnicode_CheckExact(name)) {
-                return bad_program("a name");
-            }
-            place->name = Py_NewRef(name);
-            PyUnicode_InternInPlace(&place->name);
-            place->member = node->cls == NULL ? -1 : member_offset(node->cls, place->name);
-        }
-        node->slot_count = (uint16_t)(index + 1);
     }
     return 0;
 }
@@ -175,62 +186,59 @@ static int read_names(Node *node)
     return 0;
 }
 
-static int compare_parts(const void *left, const void *right)
+static bool has_item(int op)
 {
-    const Part *one = left, *other = right;
-    return one->size != other->size ? other->size - one->size : one->index - other->index;
-}
-
-/* The parts of a table, once the sizes of all nodes are known. */
-static int lay_out(Engine *engine, Node *node)
-{
-    node->parts = allocate(2 * node->place_count, sizeof *node->parts);
-    if (node->parts == NULL) {
-        return -1;
+    switch (op) {
+    case OP_NUMBERS:
+    case OP_STRINGS:
+    case OP_TABLES:
+    case OP_MAP:
+    case OP_ARRAY:
+    case OP_STRUCTS:
+    case OP_ONEOFS:
+    case OP_NESTED:
+        return true;
+    default:
+        return false;
     }
-    for (Py_ssize_t position = 0; position < node->place_count; position++) {
-        Place *place = &node->places[position];
-        if (place->node >= engine->node_count) {
-            return bad_program("a place's node");
-        }
-        const Node *target = &engine->nodes[place->node];
-        place->size = target->size;
-        if (target->op == OP_UNION) {
-            if (place->index == 0) {
-                return bad_program("a union's place");
-            }
-            node->parts[node->part_count++] = (Part){place->index - 1, (uint16_t)position, 1, true};
-        }
-        node->parts[node->part_count++] = (Part){place->index, (uint16_t)position, target->size, false};
-    }
-    qsort(node->parts, (size_t)node->part_count, sizeof *node->parts, compare_parts);
-    return 0;
 }
 
 static int read_node(Engine *engine, Node *node, PyObject *tuple)
 {
-    int op, size, number, is_tuple, make, dtype;
-    Py_ssize_t bound, item;
+    int op, align, number, is_tuple, has_long_length, is_shared, make, dtype;
+    Py_ssize_t size, bound, item;
     PyObject *values, *by_value, *options, *places, *cls, *shape;
     if (!PyArg_ParseTuple(
-            tuple, "iiiO!OnnpO!O!OiiO", &op, &size, &number, &PyTuple_Type, &values, &by_value, &bound, &item, &is_tuple,
-            &PyTuple_Type, &options, &PyTuple_Type, &places, &cls, &make, &dtype, &shape)) {
+            tuple, "iniiO!OnnpppO!O!OiiO", &op, &size, &align, &number, &PyTuple_Type, &values, &by_value, &bound,
+            &item, &is_tuple, &has_long_length, &is_shared, &PyTuple_Type, &options, &PyTuple_Type, &places, &cls,
+            &make, &dtype, &shape)) {
         return -1;
     }
-    if (op < 0 || op >= OP_COUNT || number < 0 || number > OP_FLOAT64 || size < 1 || size > 8
-        || item >= (Py_ssize_t)engine->node_count) {
+    bool is_wide = op == OP_STRUCT || op == OP_ARRAY;
+    if (op < 0 || op >= OP_COUNT || number < 0 || number > OP_FLOAT64 || size < (op != OP_ARRAY)
+        || size > (is_wide ? INT32_MAX : 8)) {
         return bad_program("a node");
     }
-    bool has_item = op == OP_NUMBERS || op == OP_STRINGS || op == OP_TABLES || op == OP_MAP;
-    if (has_item != (item >= 0)) {
+    if (align < 0 || align > 0x4000 || (align & (align - 1)) || (is_wide && align == 0)) {
+        return bad_program("an alignment");
+    }
+    Py_ssize_t first = has_item(op) ? 0 : -1, stop = has_item(op) ? (Py_ssize_t)engine->node_count : 0;
+    if (item < first || item >= stop) {
         return bad_program("an item");
     }
     node->op = (Op)op;
-    node->size = (uint8_t)size;
+    node->size = (uint32_t)size;
+    node->align = (uint16_t)align;
     node->number = (Op)number;
     node->bound = bound;
-    node->item = has_item ? (uint32_t)item : 0;
+    node->item = item < 0 ? 0 : (uint32_t)item;
     node->is_tuple = is_tuple;
+    node->has_long_length = has_long_length;
+    node->is_shared = is_shared;
+    node->is_far = !is_wide && op > OP_ENUM && (size == 8 || has_long_length);
+    node->is_in_tail = op == OP_STRING ? is_shared || size == 8
+                                       : (op == OP_BYTES || op == OP_NUMBERS || op == OP_STRUCTS)
+                                             && (size == 8 || align != 0 || has_long_length);
     node->make = (Make)make;
     node->dtype = dtype;
     node->cls = cls == Py_None ? NULL : Py_NewRef(cls);
@@ -238,7 +246,7 @@ static int read_node(Engine *engine, Node *node, PyObject *tuple)
         node->table = engine->table_count++;
     }
     if (read_values(node, values, by_value) || read_options(engine, node, options) || read_places(node, places)
-        || read_shape(node, shape) || (op == OP_TABLE && read_names(node))) {
+        || read_shape(node, shape) || ((op == OP_TABLE || op == OP_STRUCT) && read_names(node))) {
         return -1;
     }
     if (node->make == MAKE_DIRECT && !PyType_Check(cls)) {
@@ -253,7 +261,7 @@ int program_read(Engine *engine, PyObject *nodes, Py_ssize_t root)
     if (root < 0 || root >= count || count > INT32_MAX) {
         return bad_program("the root");
     }
-    engine->nodes = allocate(count, sizeof *engine->nodes);
+    engine->nodes = program_allocate(count, sizeof *engine->nodes);
     if (engine->nodes == NULL) {
         return -1;
     }
@@ -264,12 +272,7 @@ int program_read(Engine *engine, PyObject *nodes, Py_ssize_t root)
             return -1;
         }
     }
-    for (Py_ssize_t index = 0; index < count; index++) {
-        if (lay_out(engine, &engine->nodes[index])) {
-            return -1;
-        }
-    }
-    return 0;
+    return program_lay_out(engine);
 }
 
 void program_free(Engine *engine)
@@ -298,6 +301,9 @@ void program_free(Engine *engine)
         PyMem_Free(node->values);
         PyMem_Free(node->options);
         PyMem_Free(node->places);
+        if (node->written != node->parts) {
+            PyMem_Free(node->written);
+        }
         PyMem_Free(node->parts);
         PyMem_Free(node->shape);
     }

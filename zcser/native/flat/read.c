@@ -1,50 +1,9 @@
-/* The steps of reading a message: its root, tables, vectors, strings, each checked. */
+/* The steps of reading a message: its tables, vectors, strings, each checked. */
 #include "read.h"
-
-#define SMALLEST 12 /* Bytes of the smallest message: the root's offset, a table without fields, its vtable. */
-
-/* The bytes of a message, each counted as often as it is reached, may be the first and the second times its size. */
-#define AMPLIFICATION_BASE ((int64_t)1 << 20)
-#define AMPLIFICATION_FACTOR 16
 
 #define ULL(number) ((unsigned long long)(number))
 
-int reader_begin(Reader *reader, Engine *engine, const uint8_t *base, Py_ssize_t size, PyObject *source, bool copy,
-                 uint64_t *root)
-{
-    *reader = (Reader){
-        .engine = engine,
-        .base = base,
-        .end = (uint64_t)size,
-        .source = source,
-        .copy = copy,
-        .is_stable = PyBytes_CheckExact(source),
-        .elements = engine->elements,
-    };
-    if (size > engine->bytes) {
-        return fault_of_all(reader, NOWHERE, false, "%zd bytes are more than limits.bytes = %zd", size, engine->bytes);
-    }
-    if (size < SMALLEST) {
-        return fault_of_all(reader, reader->end, true, "%zd bytes are fewer than any message has", size);
-    }
-    reader->bytes = AMPLIFICATION_BASE + AMPLIFICATION_FACTOR * (int64_t)size;
-    uint32_t at = load_u32(base);
-    if (at < 4 || at & 3) {
-        return fault(reader, 0, "the root would be at byte %u", (unsigned)at);
-    }
-    if ((uint64_t)at + 4 > reader->end) {
-        return fault_cut(reader, 0, "the root at byte %u is past the end", (unsigned)at);
-    }
-    *root = at;
-    return 0;
-}
-
-void reader_end(Reader *reader)
-{
-    Py_CLEAR(reader->slices);
-    Py_CLEAR(reader->reason);
-    Py_CLEAR(reader->steps);
-}
+const Node PLAIN_VECTOR = {.size = 4};
 
 /* What is gathered about a vtable on the way through its slots. */
 typedef struct {
@@ -52,8 +11,9 @@ typedef struct {
     uint32_t count;      /* Slots that it has. */
     uint32_t next;       /* First of them that was not yet known to the node. */
     uint32_t inline_size;
-    uint32_t residue;    /* Where 8-byte slots want their tables, modulo 8; 8: nowhere yet. */
-    bool is_torn;        /* 8-byte slots want several places. */
+    uint32_t mask;       /* What slots want of the table's position under it: `rest`. */
+    uint32_t rest;
+    bool is_torn;        /* Slots want several places. */
 } Slots;
 
 /* Refuse slots before `index` that the node does not have, where the options say so. */
@@ -70,7 +30,24 @@ static int check_unknown(Reader *reader, Slots *slots, uint32_t index)
     return 0;
 }
 
-static int check_slot(Reader *reader, Slots *slots, uint32_t index, uint32_t size)
+static int bad_slot(Reader *reader, uint64_t place, uint32_t offset, uint32_t index, uint32_t align)
+{
+    if (offset < 4) {
+        return fault(reader, place, "slot %u lies outside its table", (unsigned)index);
+    }
+    return fault(reader, place, "slot %u is not aligned to %u bytes", (unsigned)index, (unsigned)align);
+}
+
+/* Note where a slot that is aligned to more than 4 bytes wants its table. */
+static inline void want_place(Slots *slots, uint32_t offset, uint32_t align)
+{
+    uint32_t mask = align - 1, rest = (0 - offset) & mask, shared = mask & slots->mask;
+    slots->is_torn = slots->is_torn || (rest & shared) != (slots->rest & shared);
+    slots->rest = mask > slots->mask ? rest : slots->rest;
+    slots->mask = mask > slots->mask ? mask : slots->mask;
+}
+
+static inline int check_slot(Reader *reader, Slots *slots, uint32_t index, uint32_t size, uint32_t align)
 {
     if (index >= slots->count) {
         return 0;
@@ -80,20 +57,15 @@ static int check_slot(Reader *reader, Slots *slots, uint32_t index, uint32_t siz
     if (offset == 0) {
         return 0;
     }
-    if (offset < 4) {
-        return fault(reader, place, "slot %u lies outside its table", (unsigned)index);
+    if (offset < 4 || offset & 3 & (align - 1)) {
+        return bad_slot(reader, place, offset, index, align);
     }
     if (offset + size > slots->inline_size) {
         /* The official Python builder before 25.12.19 has tables of several sizes share a vtable with one's size. */
         slots->inline_size = offset + size;
     }
-    if (offset & ((size < 4 ? size : 4) - 1)) {
-        return fault(reader, place, "slot %u is not aligned to %u bytes", (unsigned)index, (unsigned)size);
-    }
-    if (size == 8) {
-        uint32_t residue = (8 - (offset & 7)) & 7;
-        slots->is_torn = slots->is_torn || (slots->residue != 8 && slots->residue != residue);
-        slots->residue = residue;
+    if (align > 4) {
+        want_place(slots, offset, align);
     }
     return 0;
 }
@@ -101,14 +73,16 @@ static int check_slot(Reader *reader, Slots *slots, uint32_t index, uint32_t siz
 static int check_slots(Reader *reader, const Node *node, Slots *slots)
 {
     if (node->op == OP_TENSOR) {
-        return check_slot(reader, slots, 0, 1) || check_slot(reader, slots, 1, 4) || check_slot(reader, slots, 2, 4);
+        return check_slot(reader, slots, 0, 1, 1) || check_slot(reader, slots, 1, 4, 4)
+               || check_slot(reader, slots, 2, 4, 4);
     }
     for (Py_ssize_t position = 0; position < node->place_count; position++) {
         const Place *place = &node->places[position];
-        if (reader->engine->nodes[place->node].op == OP_UNION && check_slot(reader, slots, place->index - 1u, 1)) {
+        if (place->kind_size != 0
+            && check_slot(reader, slots, place->index - 1u, place->kind_size, place->kind_size)) {
             return -1;
         }
-        if (check_slot(reader, slots, place->index, place->size)) {
+        if (check_slot(reader, slots, place->index, place->size, place->align)) {
             return -1;
         }
     }
@@ -122,8 +96,7 @@ static int check_all_known(Reader *reader, const Node *node, Slots *slots)
     }
     for (Py_ssize_t position = 0; position < node->place_count; position++) {
         const Place *place = &node->places[position];
-        bool is_union = reader->engine->nodes[place->node].op == OP_UNION;
-        if (check_unknown(reader, slots, place->index - (is_union ? 1u : 0u))) {
+        if (check_unknown(reader, slots, place->index - (place->kind_size != 0 ? 1u : 0u))) {
             return -1;
         }
         slots->next = place->index + 1u;
@@ -148,7 +121,7 @@ static int check_vtable(Reader *reader, const Node *node, int64_t start, Checked
     if (at + size > reader->end) {
         return fault_cut(reader, at, "a vtable of %u bytes leads past the end", (unsigned)size);
     }
-    Slots slots = {.start = at, .count = (size - 4) / 2, .inline_size = load_u16(reader->base + at + 2), .residue = 8};
+    Slots slots = {.start = at, .count = (size - 4) / 2, .inline_size = load_u16(reader->base + at + 2), .mask = 3};
     if (slots.inline_size < 4) {
         return fault(reader, at + 2, "a table has %u bytes", (unsigned)slots.inline_size);
     }
@@ -156,13 +129,12 @@ static int check_vtable(Reader *reader, const Node *node, int64_t start, Checked
         return -1;
     }
     if (slots.is_torn) {
-        return fault(reader, at, "slots of 8 bytes are not aligned to each other");
+        return fault(reader, at, "slots of 8 bytes and more are not aligned to each other");
     }
     if (reader->engine->refuse_unknown && check_all_known(reader, node, &slots)) {
         return -1;
     }
-    bool is_wide = slots.residue != 8;
-    *checked = (CheckedVtable){node, at, size, slots.inline_size, is_wide ? 7 : 3, is_wide ? slots.residue : 0};
+    *checked = (CheckedVtable){node, at, size, slots.inline_size, slots.mask, slots.rest};
     return 0;
 }
 
@@ -209,50 +181,67 @@ int read_offset(Reader *reader, uint64_t place, uint64_t *target)
     return 0;
 }
 
-/* What the offset at a place leads to is a vector of `count` items, up to `stop`: whether it may stand there. */
-static int read_sized(Reader *reader, uint64_t place, uint32_t width, uint32_t after, uint64_t *at, uint32_t *count)
+static int fault_of_end(Reader *reader, uint64_t at, uint64_t stop)
 {
-    if (read_offset(reader, place, at)) {
-        return -1;
+    return fault_cut(reader, at, "a vector up to byte %llu leads past the end at %llu", ULL(stop), ULL(reader->end));
+}
+
+/* The vector or string at `at`, whose length has 4 bytes. */
+static inline int read_length(Reader *reader, uint64_t at, uint32_t width, uint32_t after, uint64_t *first,
+                              uint64_t *count)
+{
+    if (at & 3) {
+        return fault(reader, at, "a vector at byte %llu is not aligned", ULL(at));
     }
-    if (*at & 3) {
-        return fault(reader, *at, "a vector at byte %llu is not aligned", ULL(*at));
-    }
-    *count = load_u32(reader->base + *at);
-    uint64_t stop = *at + 4 + (uint64_t)width * *count + after;
+    *first = at + 4;
+    *count = load_u32(reader->base + at);
+    uint64_t stop = *first + width * *count + after;
     if (stop > reader->end) {
-        return fault_cut(reader, *at, "a vector up to byte %llu leads past the end at %llu", ULL(stop),
-                         ULL(reader->end));
+        return fault_of_end(reader, at, stop);
     }
-    reader->bytes -= (int64_t)(stop - *at);
+    reader->bytes -= (int64_t)(stop - at);
     return 0;
 }
 
-int read_vector(Reader *reader, uint64_t place, uint32_t width, uint64_t *first, uint32_t *count)
+int read_short(Reader *reader, uint64_t at, uint32_t width, uint32_t after, uint64_t *first, uint64_t *count)
+{
+    return read_length(reader, at, width, after, first, count);
+}
+
+/* What the offset at a place leads to is a vector of `count` items and `after` bytes: whether it may stand there. */
+static int read_sized(Reader *reader, const Node *node, uint64_t place, uint32_t width, uint32_t after, uint64_t *first,
+                      uint64_t *count)
 {
     uint64_t at = 0;
-    if (read_sized(reader, place, width, 0, &at, count)) {
+    if (node->is_far) {
+        return read_far(reader, node, place, width, after, first, count);
+    }
+    return read_offset(reader, place, &at) ? -1 : read_length(reader, at, width, after, first, count);
+}
+
+int read_vector(Reader *reader, const Node *node, uint64_t place, uint32_t width, uint32_t align, uint64_t *first,
+                uint64_t *count)
+{
+    if (read_sized(reader, node, place, width, 0, first, count)) {
         return -1;
     }
-    *first = at + 4;
-    if (width == 8 && *count != 0 && *first & 7) {
-        return fault(reader, at, "a vector of 8-byte items is not aligned");
+    if (align > 4 && *count != 0 && *first & (align - 1)) {
+        return fault(reader, vector_at(node, *first), "a vector of %u-byte items is not aligned to %u bytes",
+                     (unsigned)width, (unsigned)align);
     }
     return 0;
 }
 
-int read_string(Reader *reader, const Node *node, uint64_t place, uint64_t *first, uint32_t *size)
+int read_string(Reader *reader, const Node *node, uint64_t place, uint64_t *first, uint64_t *size)
 {
-    uint64_t at = 0;
-    if (read_sized(reader, place, 1, 1, &at, size)) {
+    if (read_sized(reader, node, place, 1, 1, first, size)) {
         return -1;
     }
-    *first = at + 4;
     if (reader->base[*first + *size] != 0) {
         return fault(reader, *first + *size, "a string has no terminator");
     }
-    if (node->bound >= 0 && *size > node->bound) {
-        return fault(reader, at, "%u bytes do not fit str[%zd]", (unsigned)*size, node->bound);
+    if (node->bound >= 0 && *size > (uint64_t)node->bound) {
+        return fault(reader, AT(*first), "%llu bytes do not fit str[%zd]", ULL(*size), node->bound);
     }
     return 0;
 }
@@ -271,7 +260,7 @@ int read_kind(Reader *reader, const Node *node, const TableAt *table, uint32_t i
     if (kind != 0 && offset == 0) {
         return fault(reader, table->at, "a union has a type but no value");
     }
-    if (kind > node->option_count) {
+    if (kind > node->option_count && node->op == OP_UNION) {
         return fault(reader, table->at, "%d is no option of the union", kind);
     }
     return kind;

@@ -24,6 +24,7 @@ typedef struct {
     Engine *engine;
     const uint8_t *base;
     uint64_t end;            /* Bytes of the message. */
+    uint64_t origin;         /* Of a nested message: where it begins in the outermost one, which `source` holds. */
     PyObject *source;        /* Borrowed: what arrays and slices are made of: bytes, or a read-only memoryview. */
     PyObject *slices;        /* A memoryview of `source`, made when first needed; owned. */
     bool copy;               /* Bytes and tensors are copied out. */
@@ -50,7 +51,7 @@ typedef struct {
 
 #define NOWHERE UINT64_MAX
 
-/* Set the fault and return -1. The format is PyUnicode_FromFormat's. */
+/* Set the fault and return -1. Offsets are those of the message at work. The format is PyUnicode_FromFormat's. */
 int fault(Reader *reader, uint64_t offset, const char *format, ...);
 int fault_cut(Reader *reader, uint64_t offset, const char *format, ...);
 
@@ -70,10 +71,16 @@ void step_item(Reader *reader, Py_ssize_t index);
 /* Raise what the reader's fault, or else the exception that is set, means for the user. NULL; clears the fault. */
 PyObject *raise_fault(Reader *reader);
 
-/* Begin with a message: checks its size, and finds the root. The reader is to be given back with reader_end. */
+/* Begin with a message: checks its size, prefix and identifier, and finds the root. The reader is to be given back with
+   reader_end. */
 int reader_begin(Reader *reader, Engine *engine, const uint8_t *base, Py_ssize_t size, PyObject *source, bool copy,
                  uint64_t *root);
 void reader_end(Reader *reader);
+
+/* Go into the nested message of some bytes, and find its root: `outer` is for leave_nested, which is to follow in any
+   case. */
+int enter_nested(Reader *reader, uint64_t first, uint64_t size, Reader *outer, uint64_t *root);
+void leave_nested(Reader *reader, const Reader *outer);
 
 /* Find a table of a node at a place: checks its vtable and every slot's place, and counts its bytes. */
 int read_table_at(Reader *reader, const Node *node, uint64_t at, TableAt *table);
@@ -98,11 +105,22 @@ static inline int slot_within(Reader *reader, const TableAt *table, uint32_t ind
 /* Follow the offset at a place (which lies in the message) to something that begins with 4 bytes of its own. */
 int read_offset(Reader *reader, uint64_t place, uint64_t *target);
 
-/* The vector that the offset at `place` leads to, of items of `width` bytes; counts its bytes. */
-int read_vector(Reader *reader, uint64_t place, uint32_t width, uint64_t *first, uint32_t *count);
+/* The vector that the offset at `place` leads to, of items of `width` bytes, the first at a multiple of `align`; counts
+   its bytes. Of `node` only the widths of offset and length matter. */
+int read_vector(Reader *reader, const Node *node, uint64_t place, uint32_t width, uint32_t align, uint64_t *first,
+                uint64_t *count);
+
+/* read_vector and read_string of a node that is far, up to the vector's length, whose string ends with `after` bytes;
+   and of any vector at `at` whose length has 4 bytes. */
+int read_far(Reader *reader, const Node *node, uint64_t place, uint32_t width, uint32_t after, uint64_t *first,
+             uint64_t *count);
+int read_short(Reader *reader, uint64_t at, uint32_t width, uint32_t after, uint64_t *first, uint64_t *count);
+
+/* Of a vector whose offset and length have 4 bytes. */
+extern const Node PLAIN_VECTOR;
 
 /* The string that the offset at `place` leads to; counts its bytes. Its UTF-8 is not looked at. */
-int read_string(Reader *reader, const Node *node, uint64_t place, uint64_t *first, uint32_t *size);
+int read_string(Reader *reader, const Node *node, uint64_t place, uint64_t *first, uint64_t *size);
 
 /* Whether bytes are UTF-8 as Python has it. */
 bool is_utf8(const uint8_t *bytes, size_t size);
@@ -112,7 +130,7 @@ bool is_ascii(const uint8_t *bytes, size_t size);
 
 /* dtype, shape and data of a tensor whose table was found. `shape` has room for 64. */
 int read_tensor_at(Reader *reader, const Node *node, const TableAt *table, int *dtype, int *dimensions, int64_t *shape,
-                   uint64_t *first, uint32_t *size);
+                   uint64_t *first, uint64_t *size);
 
 /* The same as read_value, of a tensor whose table was found. */
 int read_tensor(Reader *reader, const Node *node, const TableAt *table, PyObject **value);
@@ -120,9 +138,12 @@ int read_tensor(Reader *reader, const Node *node, const TableAt *table, PyObject
 /* A scalar or enum at a place that lies in the message. New reference, or NULL with a fault. */
 PyObject *read_scalar(Reader *reader, const Node *node, uint64_t place);
 
-/* The value of a node that stands at a slot's place (not of a scalar), or, with `value` NULL, a check of it alone.
-   For a UNION, `kind` is its number, and 0 for all else. */
-int read_value(Reader *reader, const Node *node, uint64_t place, uint32_t kind, PyObject **value);
+/* The value of a node that stands at a slot's place, or, with `value` NULL, a check of it alone. For a UNION or ONEOF,
+   `kind` is its number, for a ONEOFS the place of the offset to the numbers, and 0 for all else. */
+int read_value(Reader *reader, const Node *node, uint64_t place, uint64_t kind, PyObject **value);
+
+/* The same of a scalar. */
+int read_number(Reader *reader, const Node *node, uint64_t at, PyObject **value);
 
 /* The value of a table that stands alone: of a TABLE, TENSOR or BOX. `value` as above. */
 int read_alone(Reader *reader, const Node *node, uint64_t at, PyObject **value);
@@ -131,8 +152,8 @@ int read_alone(Reader *reader, const Node *node, uint64_t at, PyObject **value);
 PyObject *read_lacking(Reader *reader, const Place *place, uint64_t at);
 
 /* The str of bytes of the message: a new reference, or NULL with a fault; or only whether there is one. */
-PyObject *read_text(Reader *reader, uint64_t first, uint32_t size);
-int check_text(Reader *reader, uint64_t first, uint32_t size);
+PyObject *read_text(Reader *reader, uint64_t first, uint64_t size);
+int check_text(Reader *reader, uint64_t first, uint64_t size);
 
 /* The bits of a scalar or of an enum's number, sign-extended. */
 int64_t read_bits(const Reader *reader, Op op, uint64_t place);
@@ -140,14 +161,57 @@ int64_t read_bits(const Reader *reader, Op op, uint64_t place);
 /* An enum's value by its number, borrowed; NULL: there is none. */
 PyObject *enum_value(const Node *node, int64_t number);
 
-/* Where the vector begins whose items begin at `first`. */
+/* Where the vector begins whose items begin at `first`, and whose length has 4 bytes; and any vector of a node. */
 #define AT(first) ((first) - 4)
+static inline uint64_t vector_at(const Node *node, uint64_t first)
+{
+    return first - (node->has_long_length ? 8 : 4);
+}
 
 /* Follow the offset of an item of the vector of offsets at `first`. */
-int read_item_offset(Reader *reader, uint64_t first, uint32_t index, uint64_t *target);
+int read_item_offset(Reader *reader, uint64_t first, uint64_t index, uint64_t *target);
 
 /* Count the items of a list or map that stands at `at`, and look at the depth. */
-int count_items(Reader *reader, uint64_t at, uint32_t count);
+int count_items(Reader *reader, uint64_t at, uint64_t count);
+
+/* Enter a record that stands at `at`, where the depth counts: the message says how deep it goes. -1 with a fault. */
+int enter_record(Reader *reader, uint64_t at);
+void leave_record(Reader *reader);
+
+/* A list or tuple that the collector does not know yet: nobody is to see it before its items are there. */
+PyObject *new_sequence(const Node *node, uint64_t count);
+
+/* Give out a sequence that is full, or let go of one that is not. */
+int end_sequence(PyObject *sequence, uint64_t count, bool is_full, PyObject **value);
+
+/* The scalars of a list or array that stands at `at`, the first item at `first`. */
+int read_scalars(Reader *reader, const Node *node, uint64_t at, uint64_t first, uint64_t count, PyObject **value);
+
+/* Follow the offset at a place to a table, and read what stands alone there. */
+int read_through(Reader *reader, const Node *node, uint64_t place, PyObject **value);
+
+/* struct.c: what stands inline, a scalar, STRUCT or ARRAY; a STRUCTS; and a STRUCT that the offset at `place` leads to,
+   whose bytes are counted. */
+int read_inline(Reader *reader, const Node *node, uint64_t at, PyObject **value);
+int read_structs(Reader *reader, const Node *node, uint64_t place, PyObject **value);
+int find_struct(Reader *reader, const Node *node, uint64_t place, uint64_t *at);
+
+/* oneof.c */
+int read_oneof(Reader *reader, const Node *node, uint64_t place, uint64_t kind, PyObject **value);
+int read_oneofs(Reader *reader, const Node *node, uint64_t place, uint64_t kind, PyObject **value);
+
+/* The vectors of a ONEOFS, which are of the same length. */
+int find_oneofs(Reader *reader, const Node *node, uint64_t place, uint64_t kind, uint64_t *numbers, uint64_t *first,
+                uint64_t *count);
+
+/* The number of an item of a ONEOFS, checked against what is there; 0 of one that is None, -1 with a fault. */
+int read_item_kind(Reader *reader, uint64_t numbers, uint64_t first, uint64_t index);
+
+/* The option of a ONEOF that has a number, from 1 on; NULL: none. */
+const Place *option_numbered(const Node *node, uint32_t number);
+
+/* nested.c */
+int read_nested(Reader *reader, const Node *node, uint64_t place, PyObject **value);
 
 /* The same as read_value, of these nodes alone. */
 int read_numbers(Reader *reader, const Node *node, uint64_t place, PyObject **value);
@@ -165,8 +229,18 @@ PyObject *make_record(const Node *node, PyObject **fields);
    0 (and no fault) only where both slots are lacking. -1 with a fault. */
 int read_kind(Reader *reader, const Node *node, const TableAt *table, uint32_t index);
 
+/* The offset in the table of the slot of a ONEOFS' numbers, likewise. */
+int read_kinds(Reader *reader, const TableAt *table, uint32_t index);
+
+/* Of whichever a place is. */
+static inline int read_kind_of(Reader *reader, const Node *node, const TableAt *table, const Place *place)
+{
+    return place->kind_size == 1 ? read_kind(reader, node, table, place->index)
+                                 : read_kinds(reader, table, place->index);
+}
+
 /* A read-only slice of the message, or a copy of it, as the reader says. */
-PyObject *read_slice(Reader *reader, uint64_t first, uint32_t size);
+PyObject *read_slice(Reader *reader, uint64_t first, uint64_t size);
 
 /* An array over the message, or a copy of it, as the reader says. */
 PyObject *read_array(Reader *reader, int dtype, int dimensions, const int64_t *shape, uint64_t first);

@@ -91,24 +91,24 @@ static int fault_of_utf8(Reader *reader)
     return -1;
 }
 
-static PyObject *decode_utf8(const Reader *reader, const char *bytes, uint32_t size)
+static PyObject *decode_utf8(const Reader *reader, const char *bytes, uint64_t size)
 {
     if (reader->is_stable) {
-        return PyUnicode_DecodeUTF8(bytes, size, NULL);
+        return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)size, NULL);
     }
     /* Python's decoder reads bytes twice: they must not change in between. */
-    PyObject *copy = PyBytes_FromStringAndSize(bytes, size);
-    PyObject *text = copy == NULL ? NULL : PyUnicode_DecodeUTF8(PyBytes_AS_STRING(copy), size, NULL);
+    PyObject *copy = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
+    PyObject *text = copy == NULL ? NULL : PyUnicode_DecodeUTF8(PyBytes_AS_STRING(copy), (Py_ssize_t)size, NULL);
     Py_XDECREF(copy);
     return text;
 }
 
-PyObject *read_text(Reader *reader, uint64_t first, uint32_t size)
+PyObject *read_text(Reader *reader, uint64_t first, uint64_t size)
 {
     const uint8_t *bytes = reader->base + first;
     PyObject *text;
     if (is_ascii(bytes, size)) {
-        text = PyUnicode_New(size, 0x7F);
+        text = PyUnicode_New((Py_ssize_t)size, 0x7F);
         if (text != NULL && size != 0) {
             memcpy(PyUnicode_DATA(text), bytes, size);
             if (!reader->is_stable && !is_ascii(PyUnicode_DATA(text), size)) {
@@ -126,7 +126,7 @@ PyObject *read_text(Reader *reader, uint64_t first, uint32_t size)
     return text;
 }
 
-int check_text(Reader *reader, uint64_t first, uint32_t size)
+int check_text(Reader *reader, uint64_t first, uint64_t size)
 {
     if (is_utf8(reader->base + first, size)) {
         return 0;

@@ -1,9 +1,9 @@
 /* Vectors of a message that are lists or tuples as values. */
 #include "read.h"
 
-int count_items(Reader *reader, uint64_t at, uint32_t count)
+int count_items(Reader *reader, uint64_t at, uint64_t count)
 {
-    reader->elements -= count;
+    reader->elements -= (int64_t)count;
     if (reader->elements < 0) {
         return overspent(reader, at);
     }
@@ -14,29 +14,29 @@ int count_items(Reader *reader, uint64_t at, uint32_t count)
 }
 
 /* The vector of a list: found, its items counted. */
-static int read_list(Reader *reader, const Node *node, uint64_t place, uint32_t width, uint64_t *first, uint32_t *count)
+static int read_list(Reader *reader, const Node *node, uint64_t place, uint32_t width, uint64_t *first, uint64_t *count)
 {
-    if (read_vector(reader, place, width, first, count) || count_items(reader, AT(*first), *count)) {
+    if (read_vector(reader, node, place, width, width, first, count)
+        || count_items(reader, vector_at(node, *first), *count)) {
         return -1;
     }
-    if (node->bound >= 0 && *count != node->bound) {
-        return fault(reader, AT(*first), "%zd items are needed, not %u", node->bound, (unsigned)*count);
+    if (node->bound >= 0 && *count != (uint64_t)node->bound) {
+        return fault(reader, vector_at(node, *first), "%zd items are needed, not %llu", node->bound,
+                     (unsigned long long)*count);
     }
     return 0;
 }
 
-/* A list or tuple that the collector does not know yet: nobody is to see it before its items are there. */
-static PyObject *new_sequence(const Node *node, uint32_t count)
+PyObject *new_sequence(const Node *node, uint64_t count)
 {
-    PyObject *sequence = node->is_tuple ? PyTuple_New(count) : PyList_New(count);
+    PyObject *sequence = node->is_tuple ? PyTuple_New((Py_ssize_t)count) : PyList_New((Py_ssize_t)count);
     if (sequence != NULL && count != 0) {
         PyObject_GC_UnTrack(sequence);
     }
     return sequence;
 }
 
-/* Give out a sequence that is full, or let go of one that is not. */
-static int end_sequence(PyObject *sequence, uint32_t count, bool is_full, PyObject **value)
+int end_sequence(PyObject *sequence, uint64_t count, bool is_full, PyObject **value)
 {
     if (!is_full) {
         Py_XDECREF(sequence);
@@ -53,14 +53,14 @@ static int end_sequence(PyObject *sequence, uint32_t count, bool is_full, PyObje
 
 /* Numbers by a loop of their own for each kind. */
 #define EACH(make)                                          \
-    for (uint32_t index = 0; index < count; index++) {      \
+    for (uint64_t index = 0; index < count; index++) {      \
         if ((items[index] = (make)) == NULL) {              \
             return -1;                                      \
         }                                                   \
     }                                                       \
     return 0
 
-static int fill_numbers(Op op, const uint8_t *first, uint32_t count, PyObject **items)
+static int fill_numbers(Op op, const uint8_t *first, uint64_t count, PyObject **items)
 {
     switch (op) {
     case OP_NULL:
@@ -72,32 +72,32 @@ static int fill_numbers(Op op, const uint8_t *first, uint32_t count, PyObject **
     case OP_UINT8:
         EACH(PyLong_FromLong(first[index]));
     case OP_INT16:
-        EACH(PyLong_FromLong(load_i16(first + 2 * (size_t)index)));
+        EACH(PyLong_FromLong(load_i16(first + 2 * index)));
     case OP_UINT16:
-        EACH(PyLong_FromLong(load_u16(first + 2 * (size_t)index)));
+        EACH(PyLong_FromLong(load_u16(first + 2 * index)));
     case OP_INT32:
-        EACH(PyLong_FromLong(load_i32(first + 4 * (size_t)index)));
+        EACH(PyLong_FromLong(load_i32(first + 4 * index)));
     case OP_UINT32:
-        EACH(PyLong_FromUnsignedLong(load_u32(first + 4 * (size_t)index)));
+        EACH(PyLong_FromUnsignedLong(load_u32(first + 4 * index)));
     case OP_INT64:
-        EACH(PyLong_FromLongLong(load_i64(first + 8 * (size_t)index)));
+        EACH(PyLong_FromLongLong(load_i64(first + 8 * index)));
     case OP_UINT64:
-        EACH(PyLong_FromUnsignedLongLong(load_u64(first + 8 * (size_t)index)));
+        EACH(PyLong_FromUnsignedLongLong(load_u64(first + 8 * index)));
     case OP_FLOAT32:
-        EACH(PyFloat_FromDouble(load_f32(first + 4 * (size_t)index)));
+        EACH(PyFloat_FromDouble(load_f32(first + 4 * index)));
     default:
-        EACH(PyFloat_FromDouble(load_f64(first + 8 * (size_t)index)));
+        EACH(PyFloat_FromDouble(load_f64(first + 8 * index)));
     }
 }
 #undef EACH
 
 /* `items` may be NULL, for a check alone. */
-static int fill_enums(Reader *reader, const Node *item, uint64_t first, uint32_t count, PyObject **items)
+static int fill_enums(Reader *reader, const Node *item, uint64_t at, uint64_t first, uint64_t count, PyObject **items)
 {
-    for (uint32_t index = 0; index < count; index++) {
+    for (uint64_t index = 0; index < count; index++) {
         PyObject *value = enum_value(item, read_bits(reader, item->number, first + (uint64_t)item->size * index));
         if (value == NULL) {
-            return fault(reader, AT(first), "an item is no member of the enum");
+            return fault(reader, at, "an item is no member of the enum");
         }
         if (items != NULL) {
             items[index] = Py_NewRef(value);
@@ -106,29 +106,32 @@ static int fill_enums(Reader *reader, const Node *item, uint64_t first, uint32_t
     return 0;
 }
 
-int read_numbers(Reader *reader, const Node *node, uint64_t place, PyObject **value)
+int read_scalars(Reader *reader, const Node *node, uint64_t at, uint64_t first, uint64_t count, PyObject **value)
 {
     const Node *item = &reader->engine->nodes[node->item];
-    uint64_t first;
-    uint32_t count;
-    if (read_list(reader, node, place, item->size, &first, &count)) {
-        return -1;
-    }
     PyObject *sequence = value == NULL ? NULL : new_sequence(node, count);
     PyObject **items = sequence == NULL ? NULL : PySequence_Fast_ITEMS(sequence);
     bool is_full = value == NULL || sequence != NULL;
     if (is_full && item->op == OP_ENUM) {
-        is_full = fill_enums(reader, item, first, count, items) == 0;
+        is_full = fill_enums(reader, item, at, first, count, items) == 0;
     } else if (is_full && items != NULL) {
         is_full = fill_numbers(item->op, reader->base + first, count, items) == 0;
     }
     return end_sequence(sequence, count, is_full, value);
 }
 
+int read_numbers(Reader *reader, const Node *node, uint64_t place, PyObject **value)
+{
+    uint64_t first, count;
+    if (read_list(reader, node, place, reader->engine->nodes[node->item].size, &first, &count)) {
+        return -1;
+    }
+    return read_scalars(reader, node, vector_at(node, first), first, count, value);
+}
+
 static int read_item_text(Reader *reader, const Node *item, uint64_t place, PyObject **value)
 {
-    uint64_t first;
-    uint32_t size;
+    uint64_t first, size;
     if (read_string(reader, item, place, &first, &size)) {
         return -1;
     }
@@ -141,8 +144,7 @@ static int read_item_text(Reader *reader, const Node *item, uint64_t place, PyOb
 int read_strings(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
     const Node *item = &reader->engine->nodes[node->item];
-    uint64_t first;
-    uint32_t count, index = 0;
+    uint64_t first, count, index = 0;
     if (read_list(reader, node, place, 4, &first, &count)) {
         return -1;
     }
@@ -152,18 +154,18 @@ int read_strings(Reader *reader, const Node *node, uint64_t place, PyObject **va
     }
     PyObject **items = sequence == NULL ? NULL : PySequence_Fast_ITEMS(sequence);
     while (index < count
-           && read_item_text(reader, item, first + 4 * (uint64_t)index, items == NULL ? NULL : items + index) == 0) {
+           && read_item_text(reader, item, first + 4 * index, items == NULL ? NULL : items + index) == 0) {
         index++;
     }
     if (index < count) {
-        step_item(reader, index);
+        step_item(reader, (Py_ssize_t)index);
     }
     return end_sequence(sequence, count, index == count, value);
 }
 
-int read_item_offset(Reader *reader, uint64_t first, uint32_t index, uint64_t *target)
+int read_item_offset(Reader *reader, uint64_t first, uint64_t index, uint64_t *target)
 {
-    uint64_t place = first + 4 * (uint64_t)index;
+    uint64_t place = first + 4 * index;
     uint32_t offset = load_u32(reader->base + place);
     *target = place + offset;
     return offset == 0 ? fault(reader, AT(first), "an offset is 0") : 0;
@@ -172,8 +174,7 @@ int read_item_offset(Reader *reader, uint64_t first, uint32_t index, uint64_t *t
 int read_tables(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
     const Node *item = &reader->engine->nodes[node->item];
-    uint64_t first, target;
-    uint32_t count, index = 0;
+    uint64_t first, target, count, index = 0;
     if (read_list(reader, node, place, 4, &first, &count)) {
         return -1;
     }
@@ -189,7 +190,7 @@ int read_tables(Reader *reader, const Node *node, uint64_t place, PyObject **val
     }
     reader->depth--;
     if (index < count) {
-        step_item(reader, index);
+        step_item(reader, (Py_ssize_t)index);
     }
     return end_sequence(sequence, count, index == count, value);
 }

@@ -53,7 +53,7 @@ typedef struct {
     int dtype;
     int dimensions;
     const int64_t *shape;
-    uint32_t size;
+    uint64_t size;
 } Found;
 
 typedef enum { WRONG_DTYPE, NEGATIVE, WRONG_SHAPE, WRONG_SIZE, TOO_LARGE } Wrong;
@@ -78,7 +78,8 @@ static int fault_of_tensor(Reader *reader, const Node *node, const Found *found,
         fault(reader, found->at, "%U is needed, not shape %S", words, shape);
         break;
     case WRONG_SIZE:
-        fault(reader, found->at, "shape %S of %S does not take %u bytes", shape, dtype, (unsigned)found->size);
+        fault(reader, found->at, "shape %S of %S does not take %llu bytes", shape, dtype,
+              (unsigned long long)found->size);
         break;
     default:
         fault(reader, found->at, "shape %S is larger than an array can be", shape);
@@ -137,7 +138,7 @@ static int check_tensor(Reader *reader, const Node *node, const Found *found)
         return fault_of_tensor(reader, node, found, WRONG_SHAPE);
     }
     int64_t bytes = extent_bytes(itemsize, found->dimensions, found->shape);
-    if ((is_empty ? 0 : bytes) != found->size) {
+    if ((is_empty ? 0 : bytes) != (int64_t)found->size) {
         return fault_of_tensor(reader, node, found, WRONG_SIZE);
     }
     /* Only where an extent is 0; numpy refuses such a shape all the same. */
@@ -145,10 +146,9 @@ static int check_tensor(Reader *reader, const Node *node, const Found *found)
 }
 
 int read_tensor_at(Reader *reader, const Node *node, const TableAt *table, int *dtype, int *dimensions, int64_t *shape,
-                   uint64_t *first, uint32_t *size)
+                   uint64_t *first, uint64_t *size)
 {
-    uint64_t at = table->at, extents;
-    uint32_t count;
+    uint64_t at = table->at, extents, count;
     int number = slot_within(reader, table, 0, 1), shape_offset = slot_within(reader, table, 1, 4),
         data = slot_within(reader, table, 2, 4);
     if (number < 0 || shape_offset < 0 || data < 0) {
@@ -157,7 +157,7 @@ int read_tensor_at(Reader *reader, const Node *node, const TableAt *table, int *
     if (shape_offset == 0 || data == 0) {
         return fault(reader, at, "a tensor without shape or data");
     }
-    if (read_vector(reader, at + (uint64_t)shape_offset, 8, &extents, &count)) {
+    if (read_vector(reader, &PLAIN_VECTOR, at + (uint64_t)shape_offset, 8, 8, &extents, &count)) {
         return -1;
     }
     if (count > (uint32_t)reader->engine->most_dimensions) {
@@ -165,7 +165,7 @@ int read_tensor_at(Reader *reader, const Node *node, const TableAt *table, int *
     }
     memcpy(shape, reader->base + extents, 8 * (size_t)count);
     *dimensions = (int)count;
-    if (read_vector(reader, at + (uint64_t)data, 1, first, size)) {
+    if (read_vector(reader, &PLAIN_VECTOR, at + (uint64_t)data, 1, 1, first, size)) {
         return -1;
     }
     *dtype = number == 0 ? 0 : reader->base[at + (uint64_t)number];
@@ -181,7 +181,7 @@ static bool is_aligned(const Reader *reader, int dtype, uint64_t first)
 
 PyObject *read_array(Reader *reader, int dtype, int dimensions, const int64_t *shape, uint64_t first)
 {
-    PyObject *array = NULL, *extents = shape_tuple(dimensions, shape), *offset = PyLong_FromUnsignedLongLong(first);
+    PyObject *array = NULL, *extents = shape_tuple(dimensions, shape), *offset = PyLong_FromUnsignedLongLong(reader->origin + first);
     /* Of a memoryview, numpy would hold the object below it, and not what locks its size. */
     PyObject *source = PyBytes_CheckExact(reader->source) ? Py_NewRef(reader->source)
                                                           : PyObject_CallOneArg(reader->engine->byte_array, reader->source);
@@ -205,8 +205,7 @@ int read_tensor(Reader *reader, const Node *node, const TableAt *table, PyObject
 {
     int dtype, dimensions;
     int64_t shape[64];
-    uint64_t first;
-    uint32_t size;
+    uint64_t first, size;
     if (read_tensor_at(reader, node, table, &dtype, &dimensions, shape, &first, &size)) {
         return -1;
     }
@@ -217,10 +216,10 @@ int read_tensor(Reader *reader, const Node *node, const TableAt *table, PyObject
     return *value == NULL ? -1 : 0;
 }
 
-PyObject *read_slice(Reader *reader, uint64_t first, uint32_t size)
+PyObject *read_slice(Reader *reader, uint64_t first, uint64_t size)
 {
     if (reader->copy) {
-        return PyBytes_FromStringAndSize((const char *)reader->base + first, size);
+        return PyBytes_FromStringAndSize((const char *)reader->base + first, (Py_ssize_t)size);
     }
     if (reader->slices == NULL) {
         reader->slices = PyMemoryView_FromObject(reader->source);
@@ -228,5 +227,6 @@ PyObject *read_slice(Reader *reader, uint64_t first, uint32_t size)
             return NULL;
         }
     }
-    return PySequence_GetSlice(reader->slices, (Py_ssize_t)first, (Py_ssize_t)first + size);
+    Py_ssize_t start = (Py_ssize_t)(reader->origin + first);
+    return PySequence_GetSlice(reader->slices, start, start + (Py_ssize_t)size);
 }

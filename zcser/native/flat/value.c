@@ -56,20 +56,38 @@ static int read_record(Reader *reader, const Node *node, const TableAt *table, P
     return value == NULL ? check_fields(reader, node, table) : make_fields(reader, node, table, value);
 }
 
-/* The same where the schema is recursive: the message says how deep it goes. */
-static int read_nested_record(Reader *reader, const Node *node, const TableAt *table, PyObject **value)
+int enter_record(Reader *reader, uint64_t at)
 {
+    if (!reader->engine->counts_depth) {
+        return 0;
+    }
     if (reader->depth >= reader->engine->depth) {
-        return fault(reader, table->at, "nested deeper than limits.depth = %zd", reader->engine->depth);
+        return fault(reader, at, "nested deeper than limits.depth = %zd", reader->engine->depth);
     }
     if (reader->depth >= DEEPEST || Py_EnterRecursiveCall(" while reading a message")) {
         PyErr_Clear();
         return fault_of_all(reader, NOWHERE, false, "nested deeper than Python's stack");
     }
     reader->depth++;
+    return 0;
+}
+
+void leave_record(Reader *reader)
+{
+    if (reader->engine->counts_depth) {
+        reader->depth--;
+        Py_LeaveRecursiveCall();
+    }
+}
+
+/* The same where the schema is recursive. */
+static int read_nested_record(Reader *reader, const Node *node, const TableAt *table, PyObject **value)
+{
+    if (enter_record(reader, table->at)) {
+        return -1;
+    }
     int failed = read_record(reader, node, table, value);
-    reader->depth--;
-    Py_LeaveRecursiveCall();
+    leave_record(reader);
     return failed;
 }
 
@@ -90,8 +108,7 @@ int read_alone(Reader *reader, const Node *node, uint64_t at, PyObject **value)
     }
 }
 
-/* Follow the offset at a place to a table, and read what stands alone there. */
-static int read_through(Reader *reader, const Node *node, uint64_t place, PyObject **value)
+int read_through(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
     uint32_t offset = load_u32(reader->base + place);
     if (offset == 0) {
@@ -102,8 +119,7 @@ static int read_through(Reader *reader, const Node *node, uint64_t place, PyObje
 
 static int read_str(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
-    uint64_t first;
-    uint32_t size;
+    uint64_t first, size;
     if (read_string(reader, node, place, &first, &size)) {
         return -1;
     }
@@ -116,13 +132,13 @@ static int read_str(Reader *reader, const Node *node, uint64_t place, PyObject *
 
 static int read_bytes(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
-    uint64_t first;
-    uint32_t size;
-    if (read_vector(reader, place, 1, &first, &size)) {
+    uint64_t first, size;
+    if (read_vector(reader, node, place, 1, 1, &first, &size)) {
         return -1;
     }
-    if (node->bound >= 0 && size != node->bound) {
-        return fault(reader, first - 4, "bytes[%zd] is needed, not %u bytes", node->bound, (unsigned)size);
+    if (node->bound >= 0 && size != (uint64_t)node->bound) {
+        return fault(reader, vector_at(node, first), "bytes[%zd] is needed, not %llu bytes", node->bound,
+                     (unsigned long long)size);
     }
     if (value == NULL) {
         return 0;
@@ -131,7 +147,7 @@ static int read_bytes(Reader *reader, const Node *node, uint64_t place, PyObject
     return *value == NULL ? -1 : 0;
 }
 
-int read_value(Reader *reader, const Node *node, uint64_t place, uint32_t kind, PyObject **value)
+int read_value(Reader *reader, const Node *node, uint64_t place, uint64_t kind, PyObject **value)
 {
     switch (node->op) {
     case OP_STRING:
@@ -148,6 +164,17 @@ int read_value(Reader *reader, const Node *node, uint64_t place, uint32_t kind, 
         return read_map(reader, node, place, value);
     case OP_UNION:
         return read_through(reader, &reader->engine->nodes[node->options[kind - 1].node], place, value);
+    case OP_STRUCT:
+    case OP_ARRAY:
+        return read_inline(reader, node, place, value);
+    case OP_STRUCTS:
+        return read_structs(reader, node, place, value);
+    case OP_ONEOF:
+        return read_oneof(reader, node, place, kind, value);
+    case OP_ONEOFS:
+        return read_oneofs(reader, node, place, kind, value);
+    case OP_NESTED:
+        return read_nested(reader, node, place, value);
     default:
         return read_through(reader, node, place, value);
     }
@@ -180,11 +207,8 @@ static int lack(Reader *reader, const Place *place, const TableAt *table, PyObje
     return place->missing == MISSING_REFUSED ? fault(reader, table->at, "a required field is missing") : 0;
 }
 
-static int read_present(Reader *reader, const Node *node, uint64_t at, uint32_t kind, PyObject **value)
+int read_number(Reader *reader, const Node *node, uint64_t at, PyObject **value)
 {
-    if (!is_scalar(node->op)) {
-        return read_value(reader, node, at, kind, value);
-    }
     if (value != NULL) {
         *value = read_scalar(reader, node, at);
         return *value == NULL ? -1 : 0;
@@ -204,15 +228,22 @@ int read_place(Reader *reader, const Place *place, const TableAt *table, PyObjec
         return 0; /* Every number is one; where it stands was checked with the vtable. */
     }
     int kind = 0, offset = slot_within(reader, table, place->index, place->size), failed = offset < 0;
-    if (!failed && node->op == OP_UNION) {
-        kind = read_kind(reader, node, table, place->index);
+    if (!failed && place->kind_size != 0) {
+        kind = read_kind_of(reader, node, table, place);
         failed = kind < 0;
         offset = kind == 0 ? 0 : offset;
     }
     if (!failed) {
+        uint64_t at = table->at + (uint64_t)offset;
         reader->at = table->at;
-        failed = offset == 0 ? lack(reader, place, table, value)
-                             : read_present(reader, node, table->at + (uint64_t)offset, (uint32_t)kind, value);
+        if (offset == 0) {
+            failed = lack(reader, place, table, value);
+        } else if (is_scalar(node->op)) {
+            failed = read_number(reader, node, at, value);
+        } else {
+            uint64_t base = place->kind_size == 4 ? table->at : 0;
+            failed = read_value(reader, node, at, base + (uint64_t)kind, value);
+        }
     }
     if (failed) {
         step_name(reader, place->name);

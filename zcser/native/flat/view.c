@@ -1,140 +1,17 @@
-/* What makes a view of a part of a message, and what all views have. */
+/* Opening a message, and what all views have. */
 #include "view.h"
-
-/* An object of a node's view class; what follows its `head` is not set, and it is not tracked yet. */
-static View *new_view(Message *message, const Node *node)
-{
-    if (node->view_class == NULL) {
-        PyErr_SetString(PyExc_SystemError, "the engine was given no view class for a node");
-        return NULL;
-    }
-    View *view = PyObject_GC_New(View, (PyTypeObject *)node->view_class);
-    if (view != NULL) {
-        view->weak_references = NULL;
-        view->message = (Message *)Py_NewRef(message);
-        view->node = node;
-    }
-    return view;
-}
-
-static PyObject *show_table(Message *message, const Node *node, const TableAt *table)
-{
-    TableView *view = (TableView *)new_view(message, node);
-    if (view != NULL) {
-        view->table = *table;
-        PyObject_GC_Track(view);
-    }
-    return (PyObject *)view;
-}
-
-static PyObject *show_vector(Message *message, Reader *reader, const Node *node, uint64_t place)
-{
-    uint32_t width = node->op == OP_NUMBERS ? reader->engine->nodes[node->item].size : 4;
-    uint64_t first;
-    uint32_t count;
-    if (read_vector(reader, place, width, &first, &count)) {
-        return NULL;
-    }
-    if (node->op != OP_MAP && node->bound >= 0 && (Py_ssize_t)count != node->bound) {
-        fault(reader, first - 4, "%zd items are needed, not %u", node->bound, (unsigned int)count);
-        return NULL;
-    }
-    VectorView *view = (VectorView *)new_view(message, node);
-    if (view != NULL) {
-        view->place = place;
-        view->first = first;
-        view->count = (Py_ssize_t)count;
-        PyObject_GC_Track(view);
-    }
-    return (PyObject *)view;
-}
-
-int find_table(Reader *reader, uint64_t at, TableAt *table)
-{
-    reader->at = at;
-    int64_t start = (int64_t)at - load_i32(reader->base + at);
-    if (start < 0 || (uint64_t)start + 4 > reader->end) {
-        return fault(reader, at, "a vtable would start at byte %lld", (long long)start);
-    }
-    uint32_t size = load_u16(reader->base + start);
-    if ((uint64_t)start + size > reader->end) {
-        return fault_cut(reader, (uint64_t)start, "a vtable of %u bytes leads past the end", (unsigned int)size);
-    }
-    uint64_t rest = reader->end - at;
-    *table = (TableAt){at, (uint64_t)start, size, rest < INT32_MAX ? (uint32_t)rest : INT32_MAX};
-    return 0;
-}
-
-/* What is seen of a value in a table of its own. */
-static PyObject *show_alone(Message *message, Reader *reader, const Node *node, uint64_t at)
-{
-    if (node->op == OP_TENSOR) {
-        PyObject *value = NULL;
-        return read_alone(reader, node, at, &value) ? NULL : value;
-    }
-    TableAt table;
-    if (find_table(reader, at, &table)) {
-        return NULL;
-    }
-    return node->op == OP_BOX ? show_slot(message, reader, &table, &node->places[0])
-                              : show_table(message, node, &table);
-}
-
-PyObject *show_offset(Message *message, Reader *reader, const Node *node, uint64_t place)
-{
-    uint64_t target;
-    return read_offset(reader, place, &target) ? NULL : show_alone(message, reader, node, target);
-}
-
-PyObject *show_slot(Message *message, Reader *reader, const TableAt *table, const Place *place)
-{
-    const Node *node = &reader->engine->nodes[place->node];
-    reader->at = table->at;
-    int kind = 0;
-    if (node->op == OP_UNION && (kind = read_kind(reader, node, table, place->index)) < 0) {
-        return NULL;
-    }
-    int offset = node->op == OP_UNION && kind == 0 ? 0 : slot_within(reader, table, place->index, place->size);
-    if (offset <= 0) {
-        if (offset < 0) {
-            return NULL;
-        }
-        return place->missing == MISSING_ABSENT ? Py_NewRef(Py_None) : read_lacking(reader, place, table->at);
-    }
-    uint64_t at = table->at + (uint32_t)offset;
-    PyObject *value = NULL;
-    switch (node->op) {
-    case OP_STRING:
-    case OP_BYTES:
-        return read_value(reader, node, at, 0, &value) ? NULL : value;
-    case OP_NUMBERS:
-    case OP_STRINGS:
-    case OP_TABLES:
-    case OP_MAP:
-        return show_vector(message, reader, node, at);
-    case OP_UNION:
-        return show_offset(message, reader, &reader->engine->nodes[node->options[kind - 1].node], at);
-    case OP_TABLE:
-    case OP_BOX:
-    case OP_TENSOR:
-        return show_offset(message, reader, node, at);
-    default:
-        return read_scalar(reader, node, at);
-    }
-}
 
 /* Check the whole message. What the reader may still show is counted anew after that. */
 static int verify_root(Reader *reader, const Node *node, uint64_t root)
 {
     CheckedVtable checked[CHECKED_VTABLES] = {{0}};
-    const Reader start = *reader;
+    int64_t elements = reader->elements, bytes = reader->bytes;
     reader->checked = checked;
-    if (read_alone(reader, node, root, NULL)) {
-        reader->checked = NULL;
-        return -1;
-    }
-    *reader = start;
-    return 0;
+    int failed = read_alone(reader, node, root, NULL) || (reader->bytes < 0 && overspent(reader, 0));
+    reader->checked = NULL;
+    reader->elements = elements;
+    reader->bytes = bytes;
+    return failed ? -1 : 0;
 }
 
 /* The arguments of view(data, *, verify=True); whether to verify, or -1 with an exception. */
@@ -170,9 +47,9 @@ PyObject *engine_view(Engine *engine, PyObject *const *args, Py_ssize_t nargs, P
     PyObject *view = NULL;
     const Reader *start = &message->start;
     if (reader_begin(&reader, engine, start->base, (Py_ssize_t)start->end, start->source, false, &root) == 0) {
-        message->start = reader;
         const Node *node = &engine->nodes[engine->root];
         if (!verify || verify_root(&reader, node, root) == 0) {
+            message->start = reader;
             view = show_alone(message, &reader, node, root);
         }
     }
@@ -218,10 +95,20 @@ PyObject *view_value(View *self, PyObject *unused)
     reader.checked = checked;
     reader.copy = true;
     PyObject *value = NULL;
-    if (self->node->op == OP_TABLE) {
-        read_alone(&reader, self->node, ((TableView *)self)->table.at, &value);
-    } else {
-        read_value(&reader, self->node, ((VectorView *)self)->place, 0, &value);
+    const TableView *record = (TableView *)self;
+    const VectorView *vector = (VectorView *)self;
+    switch (self->node->op) {
+    case OP_TABLE:
+        read_alone(&reader, self->node, record->table.at, &value);
+        break;
+    case OP_STRUCT:
+        read_value(&reader, self->node, record->struct_at, 0, &value);
+        break;
+    case OP_ONEOF:
+        read_value(&reader, self->node, record->oneof.place, record->oneof.option->index, &value);
+        break;
+    default:
+        read_value(&reader, self->node, vector->place, vector->kind, &value);
     }
     return message_finish(self->message, &reader, value);
 }
@@ -236,7 +123,7 @@ PyObject *view_release(View *self, PyObject *unused)
 PyObject *view_retained(View *self, PyObject *unused)
 {
     (void)unused;
-    Message *message = self->message;
+    Message *message = outermost(self->message);
     uint64_t size;
     Py_BEGIN_CRITICAL_SECTION(message);
     size = message->is_released ? 0 : message->start.end;
@@ -277,8 +164,9 @@ PyObject *engine_set_view(Engine *engine, PyObject *args)
         return NULL;
     }
     Node *node = index < 0 || index >= (Py_ssize_t)engine->node_count ? NULL : &engine->nodes[index];
-    bool is_table = node != NULL && node->op == OP_TABLE;
-    bool is_list = node != NULL && (node->op == OP_NUMBERS || node->op == OP_STRINGS || node->op == OP_TABLES);
+    bool is_table = node != NULL && (node->op == OP_TABLE || node->op == OP_STRUCT || node->op == OP_ONEOF);
+    bool is_list = node != NULL && (node->op == OP_NUMBERS || node->op == OP_STRINGS || node->op == OP_TABLES
+                                    || node->op == OP_ARRAY || node->op == OP_STRUCTS || node->op == OP_ONEOFS);
     if (!(is_table && is_view_class(cls, state->table_view_type) && PyDict_CheckExact(fields)
           && are_fields(state, node, fields))
         && !(is_list && is_view_class(cls, state->vector_view_type))

@@ -1,7 +1,8 @@
 /* What the views of a message share: view.c, view_table.c, view_vector.c, view_map.c.
 
    1. All views of a message share one Message, which holds what they read from. Nothing else changes but that `release`
-      lets go of it: at once, or when the last read at work and the last buffer handed out are done.
+      lets go of it: at once, or when the last read at work and the last buffer handed out are done. Those of a nested
+      message have a Message of their own, which is used and released as the outermost one is.
    2. A view knows its table or vector, whose place and extent were checked when the view was made and lie in the
       message for good, as a message never changes its size. What is read there is checked at each access.
    3. What runs while a read is at work (a finaliser, a class of the user's) may release the message: the source stays
@@ -22,9 +23,10 @@
 #define Py_END_CRITICAL_SECTION() }
 #endif
 
-typedef struct {
+typedef struct Message {
     PyObject_HEAD
-    Reader start;          /* A reader as it begins; the message owns its engine and its source. */
+    Reader start;          /* A reader as it begins; the outermost message owns its engine and its source. */
+    struct Message *outer; /* Of a nested message: the outermost one, owned; else NULL. */
     PyObject *pin;         /* Of a source other than bytes: a memoryview that nobody else has or releases. */
     Py_ssize_t users;      /* Reads at work, and buffers handed out. */
     bool is_released;
@@ -38,18 +40,37 @@ typedef struct {
     const Node *node;
 } View;
 
+/* A record: a TABLE, STRUCT or ONEOF. */
 typedef struct {
     View head;
-    TableAt table;
+    union {
+        TableAt table;
+        uint64_t struct_at;
+        struct {
+            uint64_t place;    /* Of the offset that leads to the value. */
+            const Place *option;
+        } oneof;
+    };
 } TableView;
 
-/* A list or a map. */
+/* A list, an array or a map. */
 typedef struct {
     View head;
-    uint64_t place;        /* Of the offset that leads to the vector. */
+    uint64_t place;        /* Of the offset that leads to the vector; of an array, its own. */
+    uint64_t kind;         /* ONEOFS: of the offset that leads to the numbers; else 0. */
     uint64_t first;        /* Of the items. */
+    uint64_t numbers;      /* ONEOFS: of the first number. */
     Py_ssize_t count;
 } VectorView;
+
+/* A key that is looked for. */
+typedef struct {
+    const Place *place;    /* Where items have theirs. */
+    bool is_inline;        /* Items are structs. */
+    PyObject *key;
+    const char *text;      /* UTF-8 of a str; NULL: it is a number. */
+    Py_ssize_t size;
+} Sought;
 
 /* A record's field: reads it from the view of the record, by its name or as a descriptor. */
 typedef struct {
@@ -61,6 +82,15 @@ typedef struct {
 
 /* A message over any buffer, with its bytes: the rest of its reader begins later. NULL with an exception. */
 Message *message_new(Engine *engine, PyObject *data);
+
+/* A message nested in another, at work in a reader that entered it. NULL with an exception. */
+Message *message_nested(Message *outer, const Reader *reader);
+
+/* What message_enter and message_release act on. */
+static inline Message *outermost(Message *self)
+{
+    return self->outer == NULL ? self : self->outer;
+}
 
 /* Let go of the source, once nobody uses it. */
 void message_release(Message *self);
@@ -79,6 +109,22 @@ int find_table(Reader *reader, uint64_t at, TableAt *table);
 /* What is seen of a value: itself, or a view of it. NULL with a fault or an exception. */
 PyObject *show_slot(Message *message, Reader *reader, const TableAt *table, const Place *place);
 PyObject *show_offset(Message *message, Reader *reader, const Node *node, uint64_t place);
+PyObject *show_alone(Message *message, Reader *reader, const Node *node, uint64_t at);
+/* What stands inline, a scalar, STRUCT or ARRAY. */
+PyObject *show_inline(Message *message, Reader *reader, const Node *node, uint64_t at);
+/* The view of a ONEOF of a number, and what the offset of its option leads to. */
+PyObject *show_oneof(Message *message, Reader *reader, const Node *node, uint64_t place, uint64_t kind);
+PyObject *show_option(Message *message, Reader *reader, const Node *node, uint64_t place);
+
+/* view_search.c */
+
+/* Begin to look for a key in the items of a vector: 1, or 0 if they cannot have it, -1 with an exception. */
+int sought_begin(const Engine *engine, const Place *place, bool is_inline, PyObject *key, Sought *sought);
+/* The item with a key, and its table unless it is a struct: 1 if there is one, 0 if not, -1 with a fault or an
+   exception. */
+int search(const VectorView *self, Reader *reader, const Sought *sought, Py_ssize_t *index, TableAt *table);
+/* The table that an item of a vector of offsets is. */
+int find_item(const VectorView *self, Reader *reader, Py_ssize_t index, TableAt *table);
 
 /* What all views have, for the slots of their types. */
 PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);

@@ -9,8 +9,9 @@ static void let_go(Message *self)
     Py_CLEAR(self->pin);
 }
 
-void message_release(Message *self)
+void message_release(Message *inner)
 {
+    Message *self = outermost(inner);
     bool is_last;
     Py_BEGIN_CRITICAL_SECTION(self);
     is_last = !self->is_released && self->users == 0;
@@ -21,8 +22,9 @@ void message_release(Message *self)
     }
 }
 
-int message_enter(Message *self)
+int message_enter(Message *inner)
 {
+    Message *self = outermost(inner);
     bool is_released;
     Py_BEGIN_CRITICAL_SECTION(self);
     is_released = self->is_released;
@@ -39,8 +41,9 @@ int message_enter(Message *self)
     return -1;
 }
 
-void message_leave(Message *self)
+void message_leave(Message *inner)
 {
+    Message *self = outermost(inner);
     bool is_last;
     Py_BEGIN_CRITICAL_SECTION(self);
     is_last = --self->users == 0 && self->is_released;
@@ -64,6 +67,10 @@ static int message_traverse(Message *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(self->start.engine);
+    if (self->outer != NULL) {
+        Py_VISIT(self->outer); /* Whose source it reads. */
+        return 0;
+    }
     Py_VISIT(self->start.source);
     Py_VISIT(self->pin);
     return 0;
@@ -72,7 +79,9 @@ static int message_traverse(Message *self, visitproc visit, void *arg)
 static int message_clear(Message *self)
 {
     /* The engine stays, as the nodes of views are its own; it breaks its own cycles. */
-    message_release(self);
+    if (self->outer == NULL) {
+        message_release(self);
+    }
     return 0;
 }
 
@@ -80,7 +89,8 @@ static void message_dealloc(Message *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
-    message_release(self);
+    message_clear(self);
+    Py_XDECREF(self->outer);
     Py_XDECREF(self->start.engine);
     type->tp_free(self);
     Py_DECREF(type);
@@ -107,6 +117,7 @@ Message *message_new(Engine *engine, PyObject *data)
         return NULL;
     }
     self->start.engine = (Engine *)Py_NewRef(engine);
+    self->outer = NULL;
     self->pin = NULL;
     self->users = 0;
     self->is_released = false;
@@ -124,6 +135,25 @@ Message *message_new(Engine *engine, PyObject *data)
         self->start.base = PyMemoryView_GET_BUFFER(self->pin)->buf;
         self->start.end = (uint64_t)PyMemoryView_GET_BUFFER(self->pin)->len;
     }
+    PyObject_GC_Track(self);
+    return self;
+}
+
+Message *message_nested(Message *outer, const Reader *reader)
+{
+    Message *self = PyObject_GC_New(Message, reader->engine->state->message_type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->outer = (Message *)Py_NewRef(outermost(outer));
+    self->start = outer->start;
+    self->start.base = reader->base;
+    self->start.end = reader->end;
+    self->start.origin = reader->origin;
+    Py_INCREF(self->start.engine);
+    self->pin = NULL;
+    self->users = 0;
+    self->is_released = false;
     PyObject_GC_Track(self);
     return self;
 }

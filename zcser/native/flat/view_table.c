@@ -1,6 +1,17 @@
 /* Views of records, and the fields that read them. */
 #include "view.h"
 
+/* The field of a struct, or an option of a union, None where it is of another. */
+static PyObject *show_part(TableView *self, Reader *reader, const Place *place)
+{
+    Message *message = self->head.message;
+    const Node *node = &reader->engine->nodes[place->node];
+    if (self->head.node->op == OP_STRUCT) {
+        return show_inline(message, reader, node, self->struct_at + place->offset);
+    }
+    return place == self->oneof.option ? show_option(message, reader, node, self->oneof.place) : Py_NewRef(Py_None);
+}
+
 static PyObject *read_field(TableView *self, const Place *place)
 {
     Message *message = self->head.message;
@@ -8,7 +19,8 @@ static PyObject *read_field(TableView *self, const Place *place)
         return NULL;
     }
     Reader reader = message->start;
-    PyObject *value = show_slot(message, &reader, &self->table, place);
+    PyObject *value = self->head.node->op == OP_TABLE ? show_slot(message, &reader, &self->table, place)
+                                                      : show_part(self, &reader, place);
     if (value == NULL) {
         step_name(&reader, place->name);
     }
@@ -81,8 +93,9 @@ static PyObject *field_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     if (node < 0 || node >= (Py_ssize_t)engine->node_count || place < 0 || place >= engine->nodes[node].place_count
-        || engine->nodes[node].op != OP_TABLE) {
-        PyErr_SetString(PyExc_ValueError, "Field() takes the index of a table's node, and of a place in it");
+        || (engine->nodes[node].op != OP_TABLE && engine->nodes[node].op != OP_STRUCT
+            && engine->nodes[node].op != OP_ONEOF)) {
+        PyErr_SetString(PyExc_ValueError, "Field() takes the index of a record's node, and of a place in it");
         return NULL;
     }
     Field *self = (Field *)type->tp_alloc(type, 0);
@@ -132,6 +145,20 @@ static PyObject *field_get(Field *self, PyObject *view, PyObject *owner)
     return table == NULL ? NULL : read_field(table, self->place);
 }
 
+/* Whether a record has what may be absent from it. */
+static bool has_place(const TableView *self, const Place *place)
+{
+    switch (self->head.node->op) {
+    case OP_TABLE:
+        return place->missing != MISSING_ABSENT
+               || slot_of(&self->head.message->start, &self->table, place->index) != 0;
+    case OP_ONEOF:
+        return place == self->oneof.option;
+    default:
+        return true;
+    }
+}
+
 static PyObject *field_is_present(Field *self, PyObject *view)
 {
     TableView *table = view_of_field(self, view);
@@ -139,9 +166,9 @@ static PyObject *field_is_present(Field *self, PyObject *view)
         return NULL;
     }
     Message *message = table->head.message;
-    bool is_there = slot_of(&message->start, &table->table, self->place->index) != 0;
+    bool is_there = has_place(table, self->place);
     message_leave(message);
-    return PyBool_FromLong(is_there || self->place->missing != MISSING_ABSENT);
+    return PyBool_FromLong(is_there);
 }
 
 static PyMethodDef field_methods[] = {

@@ -10,10 +10,20 @@ Py_ssize_t vector_length(VectorView *self)
     return self->count;
 }
 
+/* The item of a ONEOFS. */
+static PyObject *show_union(VectorView *self, Reader *reader, const Node *item, Py_ssize_t index)
+{
+    int kind = read_item_kind(reader, self->numbers, self->first, (uint64_t)index);
+    if (kind <= 0) {
+        return kind < 0 ? NULL : Py_NewRef(Py_None);
+    }
+    return show_oneof(self->head.message, reader, item, self->first + 4 * (uint64_t)index, (uint64_t)kind);
+}
+
 static PyObject *show_item(VectorView *self, Reader *reader, Py_ssize_t index)
 {
     const Node *node = self->head.node, *item = &reader->engine->nodes[node->item];
-    uint64_t place = self->first + (uint64_t)index * (node->op == OP_NUMBERS ? item->size : 4u);
+    uint64_t place = self->first + (uint64_t)index * (is_inline(item->op) ? item->size : 4u);
     PyObject *value = NULL;
     reader->at = self->first - 4;
     switch (node->op) {
@@ -22,6 +32,13 @@ static PyObject *show_item(VectorView *self, Reader *reader, Py_ssize_t index)
         break;
     case OP_STRINGS:
         read_value(reader, item, place, 0, &value);
+        break;
+    case OP_ARRAY:
+    case OP_STRUCTS:
+        value = show_inline(self->head.message, reader, item, place);
+        break;
+    case OP_ONEOFS:
+        value = show_union(self, reader, item, index);
         break;
     default:
         value = show_offset(self->head.message, reader, item, place);
@@ -92,8 +109,35 @@ static PyObject *vector_item(VectorView *self, PyObject *index)
     return position < 0 || position >= self->count ? no_item(self, index) : read_item(self, position);
 }
 
+/* The first item that a search for a key comes upon; None where there is none. */
+static PyObject *vector_lookup(VectorView *self, PyObject *key)
+{
+    Message *message = self->head.message;
+    const Engine *engine = message->start.engine;
+    const Node *node = self->head.node;
+    const Place *place = node->op == OP_TABLES || node->op == OP_STRUCTS ? engine->nodes[node->item].key : NULL;
+    if (place == NULL || (engine->nodes[place->node].op > OP_ENUM && engine->nodes[place->node].op != OP_STRING)) {
+        PyErr_SetString(PyExc_TypeError, "the items of this list have no key that can be looked up");
+        return NULL;
+    }
+    if (message_enter(message)) {
+        return NULL;
+    }
+    Reader reader = message->start;
+    Sought sought;
+    TableAt table;
+    Py_ssize_t index = 0;
+    int found = sought_begin(engine, place, node->op == OP_STRUCTS, key, &sought);
+    if (found > 0 && (found = search(self, &reader, &sought, &index, &table)) < 0) {
+        step_item(&reader, index);
+    }
+    PyObject *value = found < 0 ? NULL : found == 0 ? Py_NewRef(Py_None) : show_item(self, &reader, index);
+    return message_finish(message, &reader, value);
+}
+
 static PyMethodDef vector_methods[] = {
     VIEW_METHODS,
+    {"_zc_lookup", (PyCFunction)vector_lookup, METH_O, "The item with a key, or None."},
     {"_zc_item", (PyCFunction)vector_item, METH_O, "The item at an index that counts from the start."},
     {NULL, NULL, 0, NULL},
 };
@@ -139,7 +183,8 @@ static int numbers_get_buffer(VectorView *self, Py_buffer *buffer, int flags)
     const Engine *engine = message->start.engine;
     const Node *node = self->head.node, *item = &engine->nodes[node->item];
     buffer->obj = NULL;
-    if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE || node->op != OP_NUMBERS || format_of(item) == NULL) {
+    if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE || (node->op != OP_NUMBERS && node->op != OP_ARRAY)
+        || format_of(item) == NULL) {
         PyErr_SetString(PyExc_BufferError, "a view is read-only, and only a list of numbers has a buffer");
         return -1;
     }
