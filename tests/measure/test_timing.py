@@ -197,7 +197,7 @@ def gc_state():
 @pytest.mark.usefixtures("gc_state")
 def test_a_short_operation_has_all_batches_and_rotates_all_values():
     calls: list[int] = []
-    sample = take_sample(calls.append, rotating(list(range(64))), Slot(100_000, 8, 200_000, 500_000))
+    sample = take_sample(calls.append, rotating(list(range(64))), Slot(1_000_000, 8, 2_000_000, 5_000_000))
     assert (sample.cost.batches, sample.values) == (8, 64)
     assert set(calls) == set(range(64))
     # Estimate and warm-up are calls too, but neither cost nor latency.
@@ -258,7 +258,7 @@ def test_disturbance_counts_from_then_to_now():
 
 def test_the_batches_of_a_cell_are_spread_over_visits():
     calls: list[int] = []
-    visits = visit(calls.append, rotating(list(range(64))), Slot(100_000, 8, 200_000, 500_000))
+    visits = visit(calls.append, rotating(list(range(64))), Slot(1_000_000, 8, 2_000_000, 5_000_000))
     made = []
     while True:
         try:
@@ -276,7 +276,7 @@ def test_the_batches_of_a_cell_are_spread_over_visits():
 
 def test_calls_that_are_batches_of_their_own_are_joined_in_order():
     pauses = iter(range(1, 9))
-    visits = visit(lambda _: time.sleep(next(pauses, 1) / 1000), rotating([1]), Slot(0, 4, 100_000, 24_000_000))
+    visits = visit(lambda _: time.sleep(next(pauses, 1) / 1000), rotating([1]), Slot(0, 4, 100_000, 240_000_000))
     sample = None
     while sample is None:
         try:
