@@ -9,7 +9,8 @@
 4. A random draw evens out what drifts during a run. Stretches of consecutive processes keep it: all pairs of them are
    compared too, and counted apart.
 
-Run: ``python benchmarks/gate_study.py RESULT.json [--trials 500] [--processes 10]``
+Run: ``python benchmarks/gate_study.py RESULT.json ... [--trials 500] [--processes 12]``; several results are pooled, as if
+they were one run.
 """
 
 from __future__ import annotations
@@ -44,6 +45,25 @@ def upper_bound(hits: int, trials: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if incomplete_beta(hits + 1, trials - hits, middle) < 0.95 else (low, middle)
     return high
+
+
+def pooled(results: Sequence[Result]) -> Result:
+    """One result with the processes of all, of the cells that all of them have."""
+    first, *others = results
+    cells = []
+    for cell in first.cells:
+        costs = [found.cost for found in (one.cell(*cell_key(cell)) for one in others) if found is not None]
+        if cell.cost is None or len(costs) < len(others) or None in costs:
+            continue
+        figures = itertools.chain.from_iterable(cost.process_p10_ns for cost in (cell.cost, *costs) if cost is not None)
+        cells.append(replace(cell, cost=replace(cell.cost, process_p10_ns=tuple(figures))))
+    rounds = sum(one.settings.rounds for one in results)
+    return replace(first, cells=tuple(cells), settings=replace(first.settings, rounds=rounds))
+
+
+def cell_key(cell: Cell) -> tuple[str, str, str]:
+    """What a cell is found by."""
+    return cell.payload, cell.codec, cell.operation
 
 
 def taken(result: Result, draw: Draw) -> Result:
@@ -93,7 +113,7 @@ def slowed(result: Result, key: tuple[str, str, str]) -> Result:
     """The result with one cell 5% slower."""
     cells = []
     for cell in result.cells:
-        if (cell.payload, cell.codec, cell.operation) == key and cell.cost is not None:
+        if cell_key(cell) == key and cell.cost is not None:
             figures = tuple(INJECTED * figure for figure in cell.cost.process_p10_ns)
             cells.append(replace(cell, cost=replace(cell.cost, process_p10_ns=figures)))
         else:
@@ -118,7 +138,7 @@ def study(result: Result, *, trials: int, processes: int, seed: int) -> Study:
     """Make the trials."""
     rng = random.Random(seed)  # noqa: S311 - a resampling, no secret
     enough = [
-        (cell.payload, cell.codec, cell.operation)
+        cell_key(cell)
         for cell in result.cells
         if cell.cost is not None and cell.codec != BASELINE and len(cell.cost.process_p10_ns) >= processes
     ]
@@ -145,15 +165,15 @@ def _sees(found: Diff, key: tuple[str, str, str]) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("result", help="of a long run: twice --processes for each codec, or more")
+    parser.add_argument("results", nargs="+", help="of long runs: twice --processes for each codec together, or more")
     parser.add_argument("--trials", type=int, default=500)
-    parser.add_argument("--processes", type=int, default=10, help="a side; the preset full has 10")
+    parser.add_argument("--processes", type=int, default=12, help="a side; the preset full has 12")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     if arguments.processes < MIN_PROCESSES or arguments.trials < 1:
         parser.error(f"--processes is at least {MIN_PROCESSES}, --trials at least 1")
     try:
-        result = load_result(arguments.result)
+        result = pooled([load_result(one) for one in arguments.results])
         found = study(result, trials=arguments.trials, processes=arguments.processes, seed=arguments.seed)
     except ZcserError as error:
         parser.error(str(error))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +26,22 @@ settings.load_profile("zcser")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that runs the tests in the background has them ignore Ctrl-C, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_xdist_make_scheduler(config: Any, log: Any) -> Any:
+    """Give tests that share costly things to one process: all of a schema case, for its samples and codecs; else a file's."""
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    from tests.conformance.schemas import CASES
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, name = nodeid.partition("::")
+            return next((word for word in re.split(r"[\[\]-]", name) if word in CASES), file)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

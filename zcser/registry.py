@@ -47,7 +47,8 @@ def codec_class(name: str) -> type[Codec[Any]]:
     UnknownCodecError
         Nothing is registered by this name; near names are offered.
     CodecUnavailableError
-        Its library is not installed; the message holds the pip command.
+        Its library is not installed, and the message holds the pip command; or the engine that ``ZCSER_BACKEND``
+        asks for is not there.
     """
     points = _entry_points()
     if name not in points:
@@ -57,6 +58,9 @@ def codec_class(name: str) -> type[Codec[Any]]:
     point = points[name]
     try:
         loaded = point.load()
+    except CodecUnavailableError:
+        # The codec says itself what is missing.
+        raise
     except ImportError as error:
         distribution = point.dist.name if point.dist is not None else "zcser"
         raise CodecUnavailableError(

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from benchmarks.measuring.batches import batch_of
-from benchmarks.measuring.figures import Effort, Figure, Goal, geometric_mean, spread_of
-from benchmarks.measuring.fresh import in_fresh_process
+from benchmarks.measuring.effort import Effort
 from benchmarks.measuring.operations import OPERATIONS, prepare
+from benchmarks.support.batches import batch_of
+from benchmarks.support.figures import Figure, Goal, geometric_mean, spread_of
+from benchmarks.support.fresh import in_fresh_process
 from zcser.measure.collector import GcRecorder, freeze
 from zcser.measure.timer import loops
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.measuring.batches import batch_of
-from benchmarks.measuring.figures import Effort, Figure, Goal, bootstrapped, geometric_mean, not_measured, spread_of
-from benchmarks.measuring.fresh import MeasuringError, in_fresh_process
+from benchmarks.measuring.effort import Effort
 from benchmarks.measuring.operations import OPERATIONS, prepare
+from benchmarks.support.batches import batch_of
+from benchmarks.support.figures import Figure, Goal, bootstrapped, geometric_mean, not_measured, spread_of
+from benchmarks.support.fresh import MeasuringError, in_fresh_process
 from zcser.measure.allocations import EXACT, count_allocations
 from zcser.measure.cost import process_cost, time_batches
 from zcser.native import zcount

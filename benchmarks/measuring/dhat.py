@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring.counter import NO_HELPER
-from benchmarks.measuring.figures import Effort, Figure, Goal, not_measured
-from benchmarks.measuring.fresh import MeasuringError, environment, in_fresh_process
-from benchmarks.measuring.operations import WARM_CALLS, prepare
+from benchmarks.measuring.effort import Effort
+from benchmarks.measuring.operations import prepare
+from benchmarks.support import WARM_CALLS
+from benchmarks.support.figures import Figure, Goal, not_measured
+from benchmarks.support.fresh import MeasuringError, environment, in_fresh_process
 from zcser.native import zcount
 
 __all__ = ["OPERATIONS", "agreement", "count_blocks"]

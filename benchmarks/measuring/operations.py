@@ -10,10 +10,8 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["OPERATIONS", "WARM_CALLS", "Prepared", "prepare"]
+__all__ = ["OPERATIONS", "Prepared", "prepare"]
 
-WARM_CALLS = 128
-"""Past the longest free list of CPython, 80 lists or dicts."""
 
 DOCUMENT: dict[str, Any] = {
     "trace": "4bf92f3577b34da6a3ce929d0e0e4736",

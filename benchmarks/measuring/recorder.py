@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measuring.figures import Effort, Figure, Goal, spread_of
-from benchmarks.measuring.fresh import in_fresh_process
+from benchmarks.measuring.effort import Effort
+from benchmarks.support.figures import Figure, Goal, spread_of
+from benchmarks.support.fresh import in_fresh_process
 from zcser.measure.timer import loops, timer_name
 
 __all__ = ["loop_times", "recorder"]

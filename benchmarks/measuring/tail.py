@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.measuring.figures import Effort, Figure, Goal, not_measured, spread_of
-from benchmarks.measuring.fresh import in_fresh_process
-from benchmarks.measuring.operations import WARM_CALLS
+from benchmarks.measuring.effort import Effort
+from benchmarks.support import WARM_CALLS
+from benchmarks.support.figures import Figure, Goal, not_measured, spread_of
+from benchmarks.support.fresh import in_fresh_process
 from zcser.measure.clock import now_ns
 from zcser.measure.latency import record_latencies
 from zcser.measure.stats import latency_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.measuring.operations import WARM_CALLS, prepare
+from benchmarks.measuring.operations import prepare
+from benchmarks.support import WARM_CALLS
 
 
 def _main() -> None:

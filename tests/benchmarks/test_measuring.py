@@ -7,10 +7,11 @@ import math
 import pytest
 
 from benchmarks.measuring import callback, counter, dhat, recorder, tail, variation
-from benchmarks.measuring.figures import Effort, Figure, Goal, bootstrapped, geometric_mean, markdown, not_measured
-from benchmarks.measuring.fresh import MeasuringError, in_fresh_process
+from benchmarks.measuring.effort import Effort
 from benchmarks.measuring.operations import OPERATIONS, prepare
 from benchmarks.measuring.study import matrix
+from benchmarks.support.figures import Figure, Goal, bootstrapped, geometric_mean, markdown, not_measured
+from benchmarks.support.fresh import MeasuringError, in_fresh_process
 from zcser.measure.sample import Slot
 from zcser.native import zcount
 

@@ -313,7 +313,7 @@ class Tuples:
 
 @dataclasses.dataclass
 class SparseIds:
-    late: Annotated[int, Id(18_999)]
+    late: Annotated[int, Id(1_899)]
     early: Annotated[str, Id(1)]
     middle: Annotated[list[float], Id(150)]
     after: bool

@@ -24,7 +24,7 @@ PIECES = [
 
 def corpus(name: str, case: str, about: int) -> list[bytes]:
     """A few messages of a case, those of about the given length first."""
-    found = {data for data, _ in messages(name, case, samples(CASES[case], 25))}
+    found = {data for data, _ in messages(name, case, samples(CASES[case], 20))}
     return sorted(found, key=lambda data: (abs(len(data) - about), data))
 
 

@@ -7,10 +7,12 @@ from typing import Annotated
 
 import pytest
 
-from tests.conformance.laws import EXPECTED, cells, codecs, make, param, row
+from tests.conformance.laws import EXPECTED, cells, codecs, has, make, param, row, written
 from tests.conformance.schemas import CASES
 from zcser import registry
 from zcser.core.errors import SchemaError
+from zcser.core.view import to_value
+from zcser.schema.annotations import Id
 from zcser.schema.model import Kind, Str, walk
 
 REFUSED = [param(name, case) for case in CASES for name in registry.names() if name in row(case)["refuse"]]
@@ -55,6 +57,21 @@ def test_the_cases_hold_every_kind_in_every_place():
         missing = kinds - {kind for where, kind in found if where == place}
         assert not missing, (place, missing)
     assert {kind for where, kind in found if where == "union"} >= kinds - {Kind.UNION}
+
+
+@dataclasses.dataclass
+class Highest:
+    late: Annotated[int, Id(18_999)]
+    early: Annotated[str, Id(1)]
+
+
+@pytest.mark.parametrize("name", [param(name) for name in registry.names() if name != "header"])
+def test_the_highest_id_is_carried(name):
+    codec, value = registry.codec(name, Highest), Highest(-1, "x")
+    data = written(name, Highest, value)
+    assert codec.decode(data) == value
+    if has(name, "view"):
+        assert to_value(codec.view(data)) == value
 
 
 @dataclasses.dataclass

@@ -100,7 +100,7 @@ def test_threads_share_a_codec(name, case):
     def work(number: int) -> None:
         try:
             start.wait()
-            for turn in range(60):
+            for turn in range(20):
                 data, expected = pairs[(number * 7 + turn) % len(pairs)]
                 assert_same(codec.decode(data), expected)
                 if "encode" in INFO[name].operations:

@@ -139,7 +139,7 @@ def wide(count: int) -> Schema:
     return Schema(List(Ref("Wide")), (Record("Wide", tuple(fields)),))
 
 
-@pytest.mark.parametrize("count", [63, 64, 65, 128, 200, 5000])
+@pytest.mark.parametrize("count", [63, 64, 65, 128, 200, 1000, pytest.param(5000, marks=pytest.mark.slow)])
 def test_tables_of_many_slots(count):
     schema, chosen = wide(count), random.Random(count)
 

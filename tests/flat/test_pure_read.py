@@ -55,7 +55,7 @@ def messages(case: str, count: int) -> list[bytes]:
 def test_decode_and_views_give_what_the_official_codec_gives(case: str, guard: str) -> None:
     schema = CARRIED[case]
     ours, theirs = reader(schema, guard=guard), official(schema)
-    for message in messages(case, 5):
+    for message in messages(case, 3):
         expected = theirs.decode(message)
         for data in (message, bytearray(message), memoryview(b"x" + message)[1:]):
             assert_same(ours.decode(data), expected)
@@ -110,7 +110,7 @@ def test_decode_refuses_exactly_what_the_verifier_refuses(case: str) -> None:
     schema, rng = CARRIED[case], random.Random(case)
     theirs = official(schema, guard="off")
     readers = [reader(schema), reader(schema, unknown_fields="refuse", limits=Limits(depth=6, elements=30))]
-    for number, message in enumerate(changed(messages(case, 8), rng, 60)):
+    for number, message in enumerate(changed(messages(case, 6), rng, 30)):
         ours = readers[number % 2]
         fault = outcome(ours.verify, message)
         if isinstance(fault, DecodeError):
@@ -146,7 +146,7 @@ def walk(part: Any, depth: int = 0) -> Iterator[Any]:
 def test_unverified_reads_answer_from_the_buffer_or_refuse(case: str) -> None:
     schema, rng = CARRIED[case], random.Random(f"unverified {case}")
     readers = [reader(schema, guard="off"), reader(schema)]
-    for number, message in enumerate(changed(messages(case, 8), rng, 40)):
+    for number, message in enumerate(changed(messages(case, 6), rng, 20)):
         # The buffer stands between two others that would show in the answers if it were left.
         frame = b"SECRET" * 100 + message + b"SECRET" * 100
         for data in (message, memoryview(frame)[600 : 600 + len(message)]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import weakref
 
 import numpy as np
@@ -14,7 +15,7 @@ from zcser.measure.cost import time_batches
 from zcser.measure.inputs import Rotating
 from zcser.measure.latency import record_latencies
 from zcser.measure.noise import Disturbance, disturbance, preemptions
-from zcser.measure.sample import Slot, empty_sample, take_sample
+from zcser.measure.sample import Slot, empty_sample, take_sample, visit
 
 FAR = 1 << 62
 
@@ -196,7 +197,7 @@ def gc_state():
 @pytest.mark.usefixtures("gc_state")
 def test_a_short_operation_has_all_batches_and_rotates_all_values():
     calls: list[int] = []
-    sample = take_sample(calls.append, rotating(list(range(64))), Slot(100_000, 8, 200_000, 500_000))
+    sample = take_sample(calls.append, rotating(list(range(64))), Slot(1_000_000, 8, 2_000_000, 5_000_000))
     assert (sample.cost.batches, sample.values) == (8, 64)
     assert set(calls) == set(range(64))
     # Estimate and warm-up are calls too, but neither cost nor latency.
@@ -253,3 +254,34 @@ def test_disturbance_counts_from_then_to_now():
     seen = disturbance().since(disturbance())
     assert seen.involuntary_switches <= 0
     assert preemptions() >= 0
+
+
+def test_the_batches_of_a_cell_are_spread_over_visits():
+    calls: list[int] = []
+    visits = visit(calls.append, rotating(list(range(64))), Slot(1_000_000, 8, 2_000_000, 5_000_000))
+    made = []
+    while True:
+        try:
+            next(visits)
+        except StopIteration as end:
+            sample = end.value
+            break
+        made.append(len(calls))
+    # Four visits, the first with all but the batches; each of the others has calls of its own.
+    assert len(made) == 3
+    assert made[0] < made[1] < made[2] < len(calls)
+    assert sample.cost.batches == 8
+    assert len(sample.single.latencies_ns) > 0
+
+
+def test_calls_that_are_batches_of_their_own_are_joined_in_order():
+    pauses = iter(range(1, 9))
+    visits = visit(lambda _: time.sleep(next(pauses, 1) / 1000), rotating([1]), Slot(0, 4, 100_000, 240_000_000))
+    sample = None
+    while sample is None:
+        try:
+            next(visits)
+        except StopIteration as end:
+            sample = end.value
+    assert sample.cost.operations == len(sample.single.latencies_ns) >= 2
+    assert sample.single.struck is not None

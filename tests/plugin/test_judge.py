@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from tests.plugin.conftest import session_of
 from tests.report import results
 from zcser.gate.rules import RuleError
 from zcser.measure.allocations import EXACT, EXACT_PYTHON
@@ -205,10 +206,17 @@ def test_block(zbench):
 LARGER = BLOCK.replace("1000", "2000")
 
 
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory):
+    """The option that names the figures of `BLOCK`."""
+    session = session_of(tmp_path_factory.mktemp("baseline"), BLOCK)
+    assert "test_block" in session.entries
+    return f"--zcser-baseline={session.folder / 'out.json'}"
+
+
 @needs_counter
-def test_a_regression_fails_the_session(project):
-    project.recorded(BLOCK)
-    rules = ("--zcser-fail=bytes>0", "--zcser-fail=p10>1%", "--zcser-baseline=out.json")
+def test_a_regression_fails_the_session(project, baseline):
+    rules = ("--zcser-fail=bytes>0", "--zcser-fail=p10>1%", baseline)
     result = project.run(LARGER, *rules)
     result.assert_outcomes(passed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -221,16 +229,14 @@ def test_a_regression_fails_the_session(project):
 
 
 @needs_counter
-def test_what_holds_or_cannot_be_told_fails_nothing(project):
-    project.recorded(BLOCK)
-    result = project.run(LARGER, "--zcser-fail=bytes>1000", "--zcser-fail=p10>1%", "--zcser-baseline=out.json")
+def test_what_holds_or_cannot_be_told_fails_nothing(project, baseline):
+    result = project.run(LARGER, "--zcser-fail=bytes>1000", "--zcser-fail=p10>1%", baseline)
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["same: test_it.py::test_block: bytes>1000: 1,033 -> 2,033"])
 
 
-def test_a_session_without_figures_says_that_nothing_was_judged(project):
-    project.recorded(BLOCK)
-    result = project.run(LARGER, "--benchmark-skip", "--zcser-fail=bytes>0", "--zcser-baseline=out.json")
+def test_a_session_without_figures_says_that_nothing_was_judged(project, baseline):
+    result = project.run(LARGER, "--benchmark-skip", "--zcser-fail=bytes>0", baseline)
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["nothing to judge: no figures were taken in this session"])
 

@@ -59,21 +59,6 @@ def test_a_session_without_the_fixture_loads_neither_numpy_nor_the_measuring_cor
     }
 
 
-def test_the_measuring_processes_do_not_load_pytest(project):
-    source = """
-import sys
-here = False
-def work():
-    if not here and "pytest" in sys.modules:
-        raise RuntimeError("pytest is loaded")
-def test_it(zbench):
-    global here
-    here = True
-    zbench(work)
-"""
-    assert project.recorded(source)["test_it"]["extra_info"]["zcser"]["where"] == "workers"
-
-
 def test_without_pytest_benchmark_only_the_fixture_says_what_is_missing(pytester):
     pytester.makepyfile("def test_bench(zbench):\n    pass\ndef test_plain():\n    pass\n")
     result = pytester.runpytest_subprocess("-q", "-p", "no:benchmark", "-W", "error")

@@ -10,23 +10,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from zcser.core.buffers import Buffer
 from zcser.core.codec import Codec, Reads
 from zcser.core.errors import EncodeError, SchemaError
 from zcser.core.options import Options
+from zcser.core.paths import Path, parse_path
 from zcser.core.view import View
 from zcser.flat.bfbs import normaliser_for, program_for
 from zcser.flat.engine import make_engine
+from zcser.flat.growth import reserved_size
 from zcser.native import backend
 from zcser.schema.depth import refuse_deep
 from zcser.schema.model import Schema
 
-__all__ = ["FlatbuffersCodec"]
+__all__ = ["FlatbuffersCodec", "Scratch"]
 
 T = TypeVar("T")
+
+
+class Scratch(NamedTuple):
+    """Memory that messages are put together in: its size in bytes, and how often it grew."""
+
+    size: int
+    growths: int
 
 
 class FlatbuffersCodec(Codec[T]):
@@ -87,6 +97,61 @@ class FlatbuffersCodec(Codec[T]):
     def encode_into(self, value: T, out: Buffer, offset: int = 0) -> int:
         """See `Codec.encode_into`."""
         return self._engine.encode_into(value, out, offset)
+
+    def patch(self, buffer: Buffer, path: Path, value: Any) -> None:
+        """Change one scalar of a message in place.
+
+        Parameters
+        ----------
+        buffer
+            A writable buffer that holds a message, from its first byte on.
+        path
+            To a number, bool or enum: a JSON Pointer (``"/usage/total_tokens"``) or a tuple of names and indices. A union
+            of a .fbs schema is entered by the name of its option.
+        value
+            What the field is to be.
+
+        Raises
+        ------
+        EncodeError
+            The value does not fit, the path leads to no scalar, or the message does not hold the field (an optional one
+            that is None has no bytes to change). The buffer is unchanged.
+        DecodeError
+            What leads to the field is damaged.
+
+        Notes
+        -----
+        Only the steps to the field are checked, not the whole message. Copies: none.
+        """
+        self._engine.patch(buffer, parse_path(path), value)
+
+    def reserve(self, histogram: Mapping[int, int], *, quantile: float = 0.99) -> int:
+        """Have scratch memory ready for messages of known sizes.
+
+        Parameters
+        ----------
+        histogram
+            Messages by size in bytes, tensors and bytes of 256 and more left out: those are never in scratch memory.
+        quantile
+            Share of the messages that is to fit without a growth.
+
+        Returns
+        -------
+        int
+            Bytes of scratch memory there are now.
+
+        Raises
+        ------
+        ValueError
+            See `zcser.flat.growth.reserved_size`.
+        """
+        self._engine.reserve(reserved_size(histogram, quantile))
+        return self._engine.scratch_size
+
+    @property
+    def scratch(self) -> Scratch:
+        """Scratch memory at present, and how often it had to grow: by doubling, for one message larger than all before."""
+        return Scratch(self._engine.scratch_size, self._engine.growths)
 
     def encoded_size(self, value: T) -> int:
         """See `Codec.encoded_size`. All but the tail, which tensors and big bytes make up, is written to scratch memory."""

@@ -7,15 +7,18 @@
 4. The collector is on whenever a call is timed, and off while arguments are made.
 5. A last pass keeps its results instead of dropping them: what the collector costs a program that does so. How many it
    may keep is bounded by their memory, and an operation of a whole batch has no such pass.
+6. The batches of a cell are spread over several visits, between which other cells have their turn: what slows a machine
+   for a while, as a neighbour on the same core does, then meets some batches of all cells instead of all of some.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +29,16 @@ from zcser.measure.cost import process_cost, time_batches
 from zcser.measure.inputs import Inputs
 from zcser.measure.latency import Windows, record_empty, record_latencies
 from zcser.measure.noise import preemptions
-from zcser.measure.stats import ProcessCost, Timed
+from zcser.measure.stats import ProcessCost, Timed, joined
 
-__all__ = ["MAX_SAMPLES", "Sample", "Slot", "collecting", "empty_sample", "take_sample"]
+T = TypeVar("T")
+
+__all__ = ["MAX_SAMPLES", "Sample", "Slot", "collecting", "empty_sample", "take_sample", "visit"]
 
 MAX_SAMPLES = 25_000
 """Latency samples of a cell in a process: bounds the memory of a run. More calls are not begun, so none is dropped."""
+
+_VISITS = 4
 
 _PROBES = 32
 
@@ -129,11 +136,35 @@ def take_sample(
     live_objects
         Objects that the collector has to scan besides the operation's own.
     """
+    visits = visit(call, inputs, slot, most_kept=most_kept, live_objects=live_objects)
+    while True:
+        try:
+            next(visits)
+        except StopIteration as end:
+            sample: Sample = end.value
+            return sample
+
+
+def visit(
+    call: Callable[[Any], Any], inputs: Inputs, slot: Slot, *, most_kept: int = 0, live_objects: int = 0
+) -> Generator[None, None, Sample]:
+    """Time an operation in several visits: between two of them, which is where this yields, others may be timed.
+
+    Parameters and the value in the end as those of `take_sample`.
+    """
     with collecting():
         op_ns, probed_ns = _estimate(call, inputs, slot)
+    # A live heap is made anew for each visit, which takes longer than the visit.
+    visits = 1 if live_objects else _VISITS
     if op_ns >= slot.batch_ns:
-        return _long(call, inputs, slot, op_ns=op_ns, probed_ns=probed_ns, live_objects=live_objects)
-    return _short(call, inputs, slot, op_ns=op_ns, probed_ns=probed_ns, most_kept=most_kept, live_objects=live_objects)
+        return (
+            yield from _long(call, inputs, slot, visits, op_ns=op_ns, probed_ns=probed_ns, live_objects=live_objects)
+        )
+    return (
+        yield from _short(
+            call, inputs, slot, visits, op_ns=op_ns, probed_ns=probed_ns, most_kept=most_kept, live_objects=live_objects
+        )
+    )
 
 
 def empty_sample(slot: Slot) -> Sample:
@@ -167,16 +198,37 @@ def _estimate(call: Callable[[Any], Any], inputs: Inputs, slot: Slot) -> tuple[i
     return max(1, min(first_ns, made[(len(made) - 1) // 2])), first_ns + sum(made)
 
 
+def _parts(items: Sequence[T], visits: int) -> list[Sequence[T]]:
+    """The items of each visit, in order; none is empty."""
+    count = min(visits, len(items))
+    ends = [len(items) * number // count for number in range(count + 1)]
+    return [items[start:end] for start, end in itertools.pairwise(ends)]
+
+
 def _long(
-    call: Callable[[Any], Any], inputs: Inputs, slot: Slot, *, op_ns: int, probed_ns: int, live_objects: int
-) -> Sample:
+    call: Callable[[Any], Any],
+    inputs: Inputs,
+    slot: Slot,
+    visits: int,
+    *,
+    op_ns: int,
+    probed_ns: int,
+    live_objects: int,
+) -> Generator[None, None, Sample]:
     count = max(1, (slot.total_ns - probed_ns) // op_ns)
-    arguments = inputs.arguments(count)
-    deadline_ns = _PATIENCE * slot.total_ns
-    freeze()
-    with live_heap(live_objects), collecting(), GcRecorder() as recorder:
-        windows, dirty = _each_a_batch(call, arguments, now_ns() + deadline_ns)
-    single = _timed(windows, recorder)
+    parts = _parts(inputs.arguments(count), visits)
+    patience_ns = _PATIENCE * slot.total_ns // len(parts)
+    timed: list[Timed] = []
+    dirty: list[bool] = []
+    for number, arguments in enumerate(parts):
+        if number:
+            yield
+        freeze()
+        with live_heap(live_objects), collecting(), GcRecorder() as recorder:
+            windows, of_visit = _each_a_batch(call, arguments, now_ns() + patience_ns)
+        timed.append(_timed(windows, recorder))
+        dirty += of_visit
+    single = joined(timed)
     means_ns = single.latencies_ns.tolist()
     return Sample(
         cost=process_cost(means_ns, dirty, len(means_ns)),
@@ -206,15 +258,18 @@ def _short(
     call: Callable[[Any], Any],
     inputs: Inputs,
     slot: Slot,
+    visits: int,
     *,
     op_ns: int,
     probed_ns: int,
     most_kept: int,
     live_objects: int,
-) -> Sample:
+) -> Generator[None, None, Sample]:
     per_batch = max(1, slot.batch_ns // op_ns)
     warm = inputs.arguments(max(1, slot.warm_ns // (2 * op_ns)))
     batches = [inputs.arguments(per_batch) for _ in range(slot.batches)]
+    first, *later = _parts(batches, visits)
+    patience_ns = _PATIENCE * slot.batch_ns
     arguments = inputs.arguments(max(1, min(MAX_SAMPLES, slot.latency_ns // op_ns)))
     kept = min(MAX_SAMPLES, slot.retained_ns // op_ns, most_kept)
     retained = inputs.arguments(kept) if kept > 0 else []
@@ -223,12 +278,27 @@ def _short(
         begin_ns = now_ns()
         for argument in warm:
             call(argument)
-        means_ns, dirty = time_batches(call, batches, _PATIENCE * slot.batches * slot.batch_ns)
+        means_ns, dirty = time_batches(call, first, patience_ns * len(first))
+        operations = sum(map(len, first[: len(means_ns)]))
         single = _single(call, arguments, _PATIENCE * slot.latency_ns, keep=False)
         kept_calls = _single(call, retained, _PATIENCE * slot.retained_ns, keep=True) if retained else None
         spent_ns = probed_ns + now_ns() - begin_ns
+    # Caches have seen other cells since, and are warm again after a fraction of the calls.
+    again = warm[: max(1, len(warm) // 8)]
+    for part in later:
+        yield
+        freeze()
+        with live_heap(live_objects), collecting():
+            begin_ns = now_ns()
+            for argument in again:
+                call(argument)
+            more_ns, more_dirty = time_batches(call, part, patience_ns * len(part))
+            spent_ns += now_ns() - begin_ns
+        operations += sum(map(len, part[: len(more_ns)]))
+        means_ns += more_ns
+        dirty += more_dirty
     return Sample(
-        cost=process_cost(means_ns, dirty, sum(len(batch) for batch in batches[: len(means_ns)])),
+        cost=process_cost(means_ns, dirty, operations),
         single=single,
         retained=kept_calls,
         op_ns=op_ns,

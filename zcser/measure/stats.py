@@ -29,6 +29,7 @@ __all__ = [
     "compare",
     "cost_difference",
     "cost_of",
+    "joined",
     "latency_of",
     "percentile",
     "retained_of",
@@ -75,6 +76,25 @@ class Timed:
     pause_ns: int
     pause_max_ns: int
     struck: npt.NDArray[np.integer] | None
+
+
+def joined(parts: Sequence[Timed]) -> Timed:
+    """Calls that were timed in several parts, one after the other, as one."""
+    lengths = [len(part.latencies_ns) for part in parts]
+    starts = [sum(lengths[:number]) for number in range(len(parts))]
+    struck = [
+        part.struck.astype(np.int64) + start
+        for part, start in zip(parts, starts, strict=True)
+        if part.struck is not None
+    ]
+    first, second, third = (sum(part.collections[generation] for part in parts) for generation in range(3))
+    return Timed(
+        np.concatenate([part.latencies_ns for part in parts]),
+        (first, second, third),
+        sum(part.pause_ns for part in parts),
+        max(part.pause_max_ns for part in parts),
+        np.concatenate(struck) if len(struck) == len(parts) else None,
+    )
 
 
 def percentile(ordered: npt.NDArray[np.integer], permille: int) -> float | None:

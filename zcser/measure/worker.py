@@ -16,8 +16,8 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from typing import IO, Any
+from collections.abc import Generator, Iterator
+from typing import IO, Any, TypeAlias
 
 from zcser.core.errors import EncodeError, SchemaError, UnsupportedOperation
 from zcser.measure import job
@@ -32,11 +32,14 @@ from zcser.measure.noise import disturbance
 from zcser.measure.operations import OPERATIONS
 from zcser.measure.prepare import Prepared, SameAsDecodeError, require
 from zcser.measure.result import Status
-from zcser.measure.sample import empty_sample, take_sample
+from zcser.measure.sample import Sample, empty_sample, visit
 from zcser.native import zcount
 from zcser.payloads.base import Payload
 
 __all__ = ["count_allocations", "forget_preload", "main", "outcome", "settle_malloc", "take_order", "work"]
+
+Visits: TypeAlias = Generator[None, None, Sample]
+"""A cell that is being timed: see `zcser.measure.sample.visit`."""
 
 _PROBES = 3
 
@@ -109,14 +112,16 @@ def work(todo: Job) -> Iterator[job.Message]:
 
 
 def _baselines(todo: Job, load: Load) -> Iterator[job.Message]:
+    visits: dict[str, Visits] = {}
     for name, cell_ns in load.cells_ns.items():
-        yield Began(load.payload, name)
         slot = todo.slot.within(cell_ns)
         if name == CLOCK:
+            yield Began(load.payload, name)
             yield Measured(load.payload, name, empty_sample(slot))
         else:
             call, inputs = baseline(name, todo.rotation, todo.prepare_ns)
-            yield Measured(load.payload, name, take_sample(call, inputs, slot, live_objects=todo.live_objects))
+            visits[name] = visit(call, inputs, slot, live_objects=todo.live_objects)
+    yield from _by_turns(load, visits)
 
 
 def _check(todo: Job, load: Load) -> Iterator[job.Message]:
@@ -158,21 +163,35 @@ def _time(todo: Job, load: Load) -> Iterator[job.Message]:
     except Exception as error:  # noqa: BLE001 - rule 3
         yield Ended(load.payload, None, *outcome(error))
         return
-    for name, cell_ns in load.cells_ns.items():
-        yield Began(load.payload, name)
-        try:
-            prepared = OPERATIONS[name].prepare(bench)
-            sample = take_sample(
-                prepared.call,
-                prepared.inputs,
-                todo.slot.within(cell_ns),
-                most_kept=load.most_kept.get(name, 0),
-                live_objects=todo.live_objects,
-            )
-        except Exception as error:  # noqa: BLE001 - rule 3
-            yield Ended(load.payload, name, *outcome(error))
-            continue
-        yield Measured(load.payload, name, sample)
+    yield from _by_turns(load, {name: _visits(todo, load, bench, name) for name in load.cells_ns})
+
+
+def _visits(todo: Job, load: Load, bench: Bench, name: str) -> Visits:
+    prepared = OPERATIONS[name].prepare(bench)
+    return (
+        yield from visit(
+            prepared.call,
+            prepared.inputs,
+            todo.slot.within(load.cells_ns[name]),
+            most_kept=load.most_kept.get(name, 0),
+            live_objects=todo.live_objects,
+        )
+    )
+
+
+def _by_turns(load: Load, visits: dict[str, Visits]) -> Iterator[job.Message]:
+    """One visit of each cell, then the next of each, until all are done."""
+    while visits:
+        for name in tuple(visits):
+            yield Began(load.payload, name)
+            try:
+                next(visits[name])
+            except StopIteration as end:
+                del visits[name]
+                yield Measured(load.payload, name, end.value)
+            except Exception as error:  # noqa: BLE001 - rule 3
+                del visits[name]
+                yield Ended(load.payload, name, *outcome(error))
 
 
 def _bench(todo: Job, load: Load) -> Bench:

@@ -24,7 +24,7 @@ def _choose() -> Backend:
     if wanted == "pure":
         return "pure"
     try:
-        from zcser.native import _flat  # noqa: F401
+        import zcser.native._flat  # noqa: F401
     except ImportError as error:
         if wanted == "native":
             raise CodecUnavailableError(

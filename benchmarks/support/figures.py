@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-__all__ = ["Effort", "Figure", "Goal", "bootstrapped", "geometric_mean", "markdown", "not_measured", "spread_of"]
+__all__ = ["Figure", "Goal", "bootstrapped", "geometric_mean", "markdown", "not_measured", "spread_of"]
 
 T = TypeVar("T")
 
@@ -17,38 +17,6 @@ Unit = Literal["x", "ns", "µs", "%", "s", ""]
 
 _DIGITS: dict[Unit, int] = {"x": 3, "ns": 1, "µs": 2, "%": 2, "s": 1, "": 0}
 _RESAMPLES = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much is run.
-
-    Attributes
-    ----------
-    processes
-        Fresh processes behind each figure but the next two.
-    pairs
-        Pairs of fresh processes, where a process has one of two sides alone.
-    counting_processes
-        Fresh processes whose allocation counts are compared.
-    batches, batch_ns
-        Batches of each operation and process where two sides are compared, and the time of each.
-    samples
-        Recorded calls of a round or a process; a multiple of 500.
-    rounds
-        Turns of each loop in a process, where loops are compared.
-    dhat_calls
-        Calls that DHAT watches, of each operation.
-    """
-
-    processes: int = 12
-    pairs: int = 16
-    counting_processes: int = 20
-    batches: int = 12
-    batch_ns: int = 2_000_000
-    samples: int = 25_000
-    rounds: int = 40
-    dhat_calls: int = 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A function in a process of its own: ``python -m benchmarks.measuring.fresh`` takes it from standard input."""
+"""A function in a process of its own: ``python -m benchmarks.support.fresh`` takes it from standard input."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def in_fresh_process(function: Callable[..., T], /, *arguments: object, preload:
     """
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "benchmarks.measuring.fresh"],
+            [sys.executable, "-P", "-m", "benchmarks.support.fresh"],
             input=pickle.dumps((function, arguments)),
             stdout=subprocess.PIPE,
             env=environment(preload=preload),
