@@ -59,6 +59,7 @@ def test_a_run_says_what_each_operation_does_with_the_tensor(monkeypatch):
     result = run(Request(payloads=("request-64k",), codecs=("flatbuffers-official", "msgpack"), operations=operations))
     words = {"encode": "copy", "decode": "copy", "decode-nocopy": "alias", "tensor": "alias"}
     cells = {name: result.cell("request-64k", "flatbuffers-official", name) for name in words}
+    assert {cell.reason for cell in cells.values()} == {None}
     assert {name: cell.copies.aliases for name, cell in cells.items()} == words
     assert cells["decode-nocopy"].copies.retained_bytes == cells["tensor"].copies.retained_bytes > 65536
     assert cells["decode"].copies.retained_bytes is None
