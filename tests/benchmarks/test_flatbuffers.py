@@ -8,7 +8,7 @@ pytest.importorskip("flatbuffers")
 pytest.importorskip("msgspec")
 pytest.importorskip("google.protobuf")
 
-from benchmarks.flatbuffers import (
+from benchmarks.flat import (
     allocations,
     messages,
     official_by_hand,
@@ -19,10 +19,10 @@ from benchmarks.flatbuffers import (
     tensors,
     values,
 )
-from benchmarks.flatbuffers.arms import Arm, Cost, Effort, prove, rotating, time_arms
-from benchmarks.flatbuffers.forms import FORMS, formed
-from benchmarks.flatbuffers.rows import ROWS, Row, ratio
-from benchmarks.flatbuffers.study import GROUPS, message_bytes, time_group
+from benchmarks.flat.arms import Arm, Cost, Effort, prove, rotating, time_arms
+from benchmarks.flat.forms import FORMS, formed
+from benchmarks.flat.rows import ROWS, Row, ratio
+from benchmarks.flat.study import GROUPS, message_bytes, time_group
 from benchmarks.support.figures import Goal
 from benchmarks.support.fresh import MeasuringError, in_fresh_process
 from zcser.core.buffers import address

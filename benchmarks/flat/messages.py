@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.flatbuffers import official_by_hand, protobuf_by_hand, subjects, values
-from benchmarks.flatbuffers.arms import Arm, Effort, calls_of, prove, rotating
-from benchmarks.flatbuffers.forms import FORMS, formed
-from benchmarks.flatbuffers.subjects import Calls
+from benchmarks.flat import official_by_hand, protobuf_by_hand, subjects, values
+from benchmarks.flat.arms import Arm, Effort, calls_of, prove, rotating
+from benchmarks.flat.forms import FORMS, formed
+from benchmarks.flat.subjects import Calls
 from zcser.flat.engine import Engine
 from zcser.payloads.messages import InferRequest, TokenChunk
 

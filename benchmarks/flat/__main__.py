@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.flatbuffers import __doc__ as description
-from benchmarks.flatbuffers.arms import Effort
-from benchmarks.flatbuffers.study import study
+from benchmarks.flat import __doc__ as description
+from benchmarks.flat.arms import Effort
+from benchmarks.flat.study import study
 from benchmarks.support.command import Progress, parser_of, run
 
 

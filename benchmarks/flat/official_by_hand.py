@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import flatbuffers
-from benchmarks.flatbuffers.subjects import Calls
 from flatbuffers import encode as official_encode
 from flatbuffers import packer
 from flatbuffers.number_types import (
@@ -24,6 +23,8 @@ from flatbuffers.number_types import (
     Uint64Flags,
 )
 from flatbuffers.table import Table
+
+from benchmarks.flat.subjects import Calls
 from zcser.flat.official.calls import offset_vector
 from zcser.payloads.messages import InferRequest, Param
 

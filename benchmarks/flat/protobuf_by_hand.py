@@ -13,7 +13,7 @@ from typing import Any
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
 from google.protobuf.message_factory import GetMessages
 
-from benchmarks.flatbuffers.subjects import Calls
+from benchmarks.flat.subjects import Calls
 from zcser.payloads.messages import FinishReason, InferRequest, Param, TokenChunk
 
 __all__ = ["chunk_calls", "chunk_parser", "request_calls", "request_parser"]

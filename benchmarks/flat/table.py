@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.flatbuffers.arms import Cost
-from benchmarks.flatbuffers.forms import FORMS, Form
-from benchmarks.flatbuffers.rows import Goals, Row, median_ns, ratio
-from benchmarks.flatbuffers.subjects import ENGINES, Which
+from benchmarks.flat.arms import Cost
+from benchmarks.flat.forms import FORMS, Form
+from benchmarks.flat.rows import Goals, Row, median_ns, ratio
+from benchmarks.flat.subjects import ENGINES, Which
 from benchmarks.support.figures import Figure
 
 __all__ = ["costs_table", "ratio_text", "ratios_table"]

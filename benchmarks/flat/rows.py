@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.flatbuffers.arms import Cost
-from benchmarks.flatbuffers.forms import Form
+from benchmarks.flat.arms import Cost
+from benchmarks.flat.forms import Form
 from benchmarks.support.figures import Figure, Goal, spread_of
 
 __all__ = ["ROWS", "Row", "median_ns", "ratio"]

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.flatbuffers import messages, subjects, tensors, values
-from benchmarks.flatbuffers.allocations import allocations
-from benchmarks.flatbuffers.arms import Arm, Cost, Effort, time_arms
-from benchmarks.flatbuffers.forms import FORMS
-from benchmarks.flatbuffers.rows import ROWS, ratio
-from benchmarks.flatbuffers.table import costs_table, ratios_table
+from benchmarks.flat import messages, subjects, tensors, values
+from benchmarks.flat.allocations import allocations
+from benchmarks.flat.arms import Arm, Cost, Effort, time_arms
+from benchmarks.flat.forms import FORMS
+from benchmarks.flat.rows import ROWS, ratio
+from benchmarks.flat.table import costs_table, ratios_table
 from benchmarks.support.command import Progress
 from benchmarks.support.document import Begin, document
 from benchmarks.support.figures import Figure, Goal, markdown, not_measured

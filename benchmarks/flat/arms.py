@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.flatbuffers.forms import Form
+from benchmarks.flat.forms import Form
 from benchmarks.support.batches import call_ns
 from benchmarks.support.fresh import MeasuringError
 from zcser.core.fidelity import difference

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.flatbuffers import subjects, values
-from benchmarks.flatbuffers.arms import Arm, Effort, prove, rotating
+from benchmarks.flat import subjects, values
+from benchmarks.flat.arms import Arm, Effort, prove, rotating
 from zcser.core.buffers import address
 from zcser.flat.engine import Engine
 from zcser.flat.program import ALIGNMENT

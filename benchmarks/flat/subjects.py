@@ -10,9 +10,10 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
-import zcser
 from flatbuffers import encode, packer
 from flatbuffers.table import Table
+
+import zcser
 from zcser.core.codec import Codec
 from zcser.core.options import Options
 from zcser.flat.engine import Engine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.flatbuffers import subjects, values
-from benchmarks.flatbuffers.tensors import SIZES, aligned, writer
+from benchmarks.flat import subjects, values
+from benchmarks.flat.tensors import SIZES, aligned, writer
 from benchmarks.support.figures import Figure, Goal, not_measured
 from benchmarks.support.fresh import MeasuringError, in_fresh_process
 from zcser.measure.allocations import EXACT, count_allocations

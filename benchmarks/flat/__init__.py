@@ -9,6 +9,6 @@
 4. What was to be equal was found equal before it is timed: an arm that does not give its value back stops the study.
 5. Whatever cannot be taken here says why, and its goal counts as neither met nor missed.
 
-Run: ``python -m benchmarks.flatbuffers [-o DIR]`` from the checkout's root in the environment of the tests, on a machine
+Run: ``python -m benchmarks.flat [-o DIR]`` from the checkout's root in the environment of the tests, on a machine
 that is otherwise idle; some two minutes, and up to four where it is not.
 """
