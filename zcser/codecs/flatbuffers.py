@@ -4,8 +4,8 @@
    messages. ``zcser.flat.layout`` says how a schema stands in tables, ``zcser.flat.program`` which bytes are written. A
    schema from .fbs or .bfbs (`zcser.load_fbs`) stands as that says.
 2. Reading checks every offset, whether the message was verified or not.
-3. Whatever of strings, vectors and tables is past a cut is refused, but the zeros that pad the end of a message may be
-   cut off unnoticed: the wire has no length. So the codec is not self-delimiting.
+3. A message ends with its last byte, so that one that was cut short is always refused. Those of other writers may end
+   with zeros, which can be cut off unnoticed.
 """
 
 from __future__ import annotations
