@@ -11,13 +11,13 @@ from benchmarks.support.command import Progress, parser_of, run
 
 
 def main() -> None:
-    parser = parser_of("flatbuffers", description)
+    parser = parser_of("flat", description)
     arguments = parser.parse_args()
 
     def tables(progress: Progress) -> tuple[str, dict[str, Any]]:
         return study(Effort(), progress)
 
-    run(parser, arguments.o, name="flatbuffers", title="FlatBuffers, compared", study=tables)
+    run(parser, arguments.o, name="flat", title="FlatBuffers, compared", study=tables)
 
 
 if __name__ == "__main__":
