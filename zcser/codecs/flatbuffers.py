@@ -44,8 +44,7 @@ class FlatbuffersCodec(Codec[T]):
 
     Notes
     -----
-    Copies: `encode` and `encode_into` copy each tensor once, into the message; `encode_segments` gives big bytes and
-    tensors as they are. `decode` copies what it gives; with ``copy=False``, and in views, bytes and tensors alias the
+    Copies: `encode` and `encode_into` copy each tensor once, into the message. `decode` copies what it gives; with ``copy=False``, and in views, bytes and tensors alias the
     message, but for a tensor whose address does not fit its dtype, which is copied. Lifetime: what aliases keeps the
     buffer alive.
 

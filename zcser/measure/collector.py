@@ -46,7 +46,7 @@ def live_heap(objects: int) -> Iterator[None]:
 
 
 class GcRecorder:
-    """Records collections while it is entered. About 1.5 us per collection; nothing where there is none.
+    """Records collections while it is entered. Some 1.5 to 3 us per collection; nothing where there is none.
 
     Attributes
     ----------
