@@ -540,3 +540,26 @@ def test_ctypes_reads_what_a_view_writes(engine):
     assert (twin.a, twin.b, [*twin.c]) == (-5, 2.25, [1, 2, 3])
     twin.a = 77
     assert view.a == 77
+
+
+@pytest.mark.parametrize(
+    ("format_", "values"),
+    [
+        ("<IH?3sc", (1, 2, True, b"abc", b"x")),
+        (">IH?3sc", (1, 2, False, b"a\0\0", b"\0")),
+        ("<e", (1.5,)),
+        ("@BQ", (1, 2)),
+    ],
+)
+def test_a_flat_record_is_packed_as_struct_packs_it_and_nothing_else_is_taken(engine, format_, values):
+    names = [f"f{number}" for number in range(len(values))]
+    layout = with_engine(engine, lambda: RecordLayout.from_struct(format_, names))
+    assert layout.pack(values) == struct.pack(format_, *values)
+    assert layout.pack(layout.unpack_from(layout.pack(values))) == struct.pack(format_, *values)
+    wrong = [values[:-1], (*values, 1), list(values), None, dict(zip(names, values, strict=True))]
+    for number, value in enumerate(values):
+        bad: Any = {bool: 1, bytes: value * 2 if isinstance(value, bytes) else b""}.get(type(value), "1")
+        wrong.append((*values[:number], bad, *values[number + 1 :]))
+    for value in wrong:
+        with pytest.raises(EncodeError):
+            layout.pack(value)

@@ -27,7 +27,7 @@ from zcser.header.records.from_dtype import struct_of_dtype
 from zcser.header.records.from_struct import struct_of_format
 from zcser.header.records.model import ByteOrder, Field, Struct
 from zcser.header.records.place import places_of
-from zcser.header.records.write import pack_part
+from zcser.header.records.write import packer_of
 
 __all__ = ["RecordLayout"]
 
@@ -58,6 +58,7 @@ class RecordLayout:
         self.size: int = record.size
         self.alignment: int = record.alignment
         self.dtype: np.dtype[Any] = record.dtype
+        self._pack = packer_of(record)
         engine = make_engine(record)
         # The engine's own, without a call of Python's between.
         self.unpack_from = engine.unpack_from  # type: ignore[method-assign]
@@ -186,7 +187,7 @@ class RecordLayout:
         EncodeError
             A field does not fit; the error has its path. Nothing wraps, and nothing is cut or padded.
         """
-        return pack_part(self._record, value)
+        return self._pack(value)
 
     def pack_into(self, buffer: Buffer, offset: int, value: Any) -> None:
         """Write a whole record into a buffer, in the order of ``struct``'s arguments.
@@ -202,7 +203,7 @@ class RecordLayout:
         -----
         The buffer is unchanged where it raises.
         """
-        data = pack_part(self._record, value)
+        data = self._pack(value)
         room = writable_view(buffer, offset)
         if room.nbytes < self.size:
             raise BufferTooSmallError(self.size, room.nbytes)
@@ -272,7 +273,7 @@ class RecordLayout:
         memory, at, found = places_of(self._record, buffer, offset, count)
         if found == 0:
             return np.empty(0, self.dtype)
-        return np.frombuffer(memory[at : at + found * self.size], self.dtype)
+        return np.frombuffer(memory, self.dtype, found, at)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._record,)

@@ -245,6 +245,6 @@ def tuple_class(name: str, names: Sequence[str]) -> type:
         A name is no identifier, or one that a namedtuple cannot have.
     """
     try:
-        return namedtuple(name, names)  # noqa: PYI024 - its fields come at run time
+        return namedtuple(name, names, module=__name__)  # noqa: PYI024 - its fields come at run time
     except ValueError as error:
         raise SchemaError(f"no namedtuple can have these names: {error}", path=name) from None

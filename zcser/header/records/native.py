@@ -12,7 +12,7 @@ from typing import Any
 from zcser.core.buffers import Buffer, byte_view
 from zcser.core.errors import ReleasedViewError
 from zcser.core.view import record_view_class, released
-from zcser.header.records.model import Array, Bytes, Field, Part, Scalar, Struct
+from zcser.header.records.model import Array, Bytes, Field, Part, Scalar, Struct, tuple_class
 from zcser.header.records.place import place_of, unreadable
 from zcser.header.records.pure import PureEngine
 from zcser.header.records.read import owned_array
@@ -62,7 +62,8 @@ class _Program:
                 return self._array(part, part.shape)
             case Struct():
                 places = tuple(self._place(part, field) for field in part.fields)
-                index = self._node(_RECORD, part.size, places=places, cls=_maker(part.cls))
+                is_own = part.cls.__module__ == tuple_class.__module__
+                index = self._node(_RECORD, part.size, places=places, cls=_maker(part.cls), is_own=is_own)
                 self.records.append((index, part))
                 return index
 
@@ -77,9 +78,10 @@ class _Program:
         item: int = -1,
         places: tuple[Any, ...] = (),
         cls: Any = None,
+        is_own: bool = False,
         read: Any = None,
     ) -> int:
-        self.nodes.append((op, is_swapped, is_list, size, count, item, places, cls, read))
+        self.nodes.append((op, is_swapped, is_list, size, count, item, places, cls, is_own, read))
         return len(self.nodes) - 1
 
     def _array(self, part: Array, shape: tuple[int, ...]) -> int:

@@ -120,4 +120,23 @@ def _getter(field: Field) -> Callable[[Any], Any]:
 
 def _setter(record: Struct, field: Field) -> Setter:
     write, offset = write_of(record, field), field.offset
-    return lambda view, value: write(_memory(view), view._zc_base + offset, value)
+    part = field.part
+    if not isinstance(part, Scalar) or part.code in {"?", "c"}:
+        return lambda view, value: write(_memory(view), view._zc_base + offset, value)
+    # Packed apart, as pack_into would write zeros before it finds that a value does not fit.
+    pack, size, own = struct.Struct(part.format).pack, part.size, float if part.code in {"e", "f", "d"} else int
+
+    def scalar(view: Any, value: Any) -> None:
+        memory = _memory(view)
+        at = view._zc_base + offset
+        if value.__class__ is own and not memory.readonly:
+            try:
+                data = pack(value)
+            except (struct.error, OverflowError):
+                pass  # said below
+            else:
+                memory[at : at + size] = data
+                return
+        write(memory, at, value)
+
+    return scalar

@@ -19,10 +19,12 @@ from zcser.core.buffers import Buffer
 from zcser.core.source import Source
 from zcser.header.records.model import Array, ByteOrder, Bytes, Part, Scalar, Struct
 
-__all__ = ["Unpack", "owned_array", "unpack_of"]
+__all__ = ["Unpack", "compound_of", "owned_array", "unpack_of"]
 
 Unpack = Callable[[Buffer, int], Any]
 """The record at an offset, which is not negative; ``struct.error`` where it goes past the end."""
+
+_UnpackFrom = Callable[..., tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,11 @@ class _Leaf:
 def unpack_of(record: Struct) -> Unpack:
     """How a whole record is read."""
     make = _Maker().root(record)
-    runs = list(_runs(record))
-    if len(runs) == 1:
-        unpack_from = runs[0][1]
+    whole = compound_of(record)
+    if whole is not None:
+        unpack_from: _UnpackFrom = whole.unpack_from
         return lambda buffer, offset: make(unpack_from(buffer, offset))
+    runs: list[tuple[int, _UnpackFrom]] = [(start, run.unpack_from) for start, run in _runs(record)]
 
     def unpack(buffer: Buffer, offset: int) -> Any:
         fields: tuple[Any, ...] = ()
@@ -52,11 +55,14 @@ def unpack_of(record: Struct) -> Unpack:
     return unpack
 
 
-_UnpackFrom = Callable[..., tuple[Any, ...]]
+def compound_of(record: Struct) -> struct.Struct | None:
+    """A record as one struct, whose fields are in the order of their offsets; None where byte orders are mixed."""
+    runs = [run for _, run in _runs(record)]
+    return runs[0] if len(runs) == 1 else None
 
 
-def _runs(record: Struct) -> Iterator[tuple[int, _UnpackFrom]]:
-    """Where each run starts, and its compound unpack."""
+def _runs(record: Struct) -> Iterator[tuple[int, struct.Struct]]:
+    """Where each run starts, and what it is."""
     run: list[_Leaf] = []
     order: ByteOrder | None = None
     start = 0
@@ -70,13 +76,13 @@ def _runs(record: Struct) -> Iterator[tuple[int, _UnpackFrom]]:
     yield start, _compound(run, start, record.size, order)
 
 
-def _compound(run: list[_Leaf], start: int, end: int, order: ByteOrder | None) -> _UnpackFrom:
+def _compound(run: list[_Leaf], start: int, end: int, order: ByteOrder | None) -> struct.Struct:
     codes = [">" if order == "big" else "<"]
     at = start
     for leaf in run:
         codes.append(f"{leaf.offset - at}x{leaf.code}")
         at = leaf.offset + leaf.size
-    return struct.Struct("".join(codes) + f"{end - at}x").unpack_from
+    return struct.Struct("".join(codes) + f"{end - at}x")
 
 
 def _leaves(part: Part, offset: int) -> Iterator[_Leaf]:

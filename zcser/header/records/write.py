@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import reprlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ import numpy as np
 from zcser.core.errors import EncodeError
 from zcser.core.paths import pointer
 from zcser.header.records.model import Array, Bytes, Field, Part, Scalar, Struct
+from zcser.header.records.read import compound_of
 
-__all__ = ["pack_field", "pack_part"]
+__all__ = ["pack_field", "pack_part", "packer_of"]
 
 Steps = tuple[str | int, ...]
 
@@ -42,6 +43,43 @@ def pack_part(part: Part, value: Any) -> bytes:
         return _pack(part, value, ())
     except _Misfit as misfit:
         raise EncodeError(misfit.reason, path=pointer(misfit.steps)) from misfit.__cause__
+
+
+def packer_of(record: Struct) -> Callable[[Any], bytes]:
+    """`pack_part` of a record: one compound pack of ``struct`` where that means the same."""
+    whole = compound_of(record)
+    parts = [field.part for field in record.fields]
+    if (
+        whole is None
+        or list(record.fields) != record.by_offset()
+        or any(isinstance(part, Array | Struct) for part in parts)
+    ):
+        return lambda value: pack_part(record, value)
+    pack, count = whole.pack, len(parts)
+    own = tuple if issubclass(record.cls, tuple) else record.cls
+    names = None if own is tuple else [field.name for field in record.fields]
+    # struct cuts and pads bytes, and takes the truth of anything.
+    sized = [(number, part.size) for number, part in enumerate(parts) if isinstance(part, Bytes)]
+    bools = [number for number, part in enumerate(parts) if isinstance(part, Scalar) and part.code == "?"]
+
+    def packer(value: Any) -> bytes:
+        if isinstance(value, own):
+            try:
+                fields: Any = value if names is None else [getattr(value, name) for name in names]
+                if len(fields) == count and _are_exact(fields, sized, bools):
+                    return pack(*fields)
+            except Exception:  # noqa: BLE001, S110 - what does not fit is found and said below
+                pass
+        return pack_part(record, value)
+
+    return packer
+
+
+def _are_exact(fields: Sequence[Any], sized: Sequence[tuple[int, int]], bools: Sequence[int]) -> bool:
+    for number, size in sized:
+        if fields[number].__class__ is not bytes or len(fields[number]) != size:
+            return False
+    return all(fields[number].__class__ is bool for number in bools)
 
 
 def pack_field(record: Struct, field: Field, value: Any) -> bytes:

@@ -4,7 +4,10 @@
 /* Whether a buffer is bytes without gaps, and no pointers to objects. */
 static bool is_plain(const Py_buffer *buffer)
 {
-    return PyBuffer_IsContiguous(buffer, 'C') && (buffer->format == NULL || strchr(buffer->format, 'O') == NULL);
+    bool is_row = buffer->ndim == 1 && buffer->suboffsets == NULL && buffer->strides != NULL
+                  && buffer->strides[0] == buffer->itemsize;
+    return (is_row || PyBuffer_IsContiguous(buffer, 'C'))
+           && (buffer->format == NULL || strchr(buffer->format, 'O') == NULL);
 }
 
 int buffer_take(PyObject *source, Py_ssize_t offset, Py_ssize_t size, Py_buffer *buffer)

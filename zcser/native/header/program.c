@@ -51,12 +51,12 @@ static int read_places(Layout *layout, Node *node, PyObject *places, Py_ssize_t 
 static int read_node(Layout *layout, PyObject *given, Py_ssize_t index)
 {
     Node *node = &layout->nodes[index];
-    int op, is_swapped, is_list;
+    int op, is_swapped, is_list, is_own;
     Py_ssize_t item;
     PyObject *places, *cls, *read;
     if (!PyTuple_CheckExact(given)
-        || !PyArg_ParseTuple(given, "ippnnnO!OO", &op, &is_swapped, &is_list, &node->size, &node->count, &item,
-                             &PyTuple_Type, &places, &cls, &read)) {
+        || !PyArg_ParseTuple(given, "ippnnnO!OpO", &op, &is_swapped, &is_list, &node->size, &node->count, &item,
+                             &PyTuple_Type, &places, &cls, &is_own, &read)) {
         return PyErr_Occurred() ? -1 : wrong(index);
     }
     if (op < 0 || op >= OP_COUNT || node->size < 0 || node->count < 0) {
@@ -84,6 +84,9 @@ static int read_node(Layout *layout, PyObject *given, Py_ssize_t index)
         return 0;
     case OP_RECORD:
         node->is_tuple = is_plain_tuple(cls);
+        if (node->is_tuple && is_own) {
+            own_record_type((PyTypeObject *)cls);
+        }
         if (read_places(layout, node, places, index)) {
             return -1;
         }

@@ -1,6 +1,25 @@
 /* Whole records. */
 #include "header.h"
 
+/* Of the namedtuples that zcser makes. What type() gives a class would look for a dict, slots and a finaliser first. */
+static void record_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    Py_TRASHCAN_BEGIN(self, record_dealloc)
+    for (Py_ssize_t index = PyTuple_GET_SIZE(self) - 1; index >= 0; index--) {
+        Py_XDECREF(PyTuple_GET_ITEM(self, index));
+    }
+    type->tp_free(self);
+    Py_DECREF(type);
+    Py_TRASHCAN_END
+}
+
+void own_record_type(PyTypeObject *type)
+{
+    type->tp_dealloc = record_dealloc;
+}
+
 static PyObject *unpack_aside(const Layout *layout, const Node *node, Py_ssize_t offset, PyObject *source)
 {
     PyObject *memory = PyObject_CallOneArg(layout->byte_view, source);
@@ -92,14 +111,22 @@ PyObject *layout_unpack_from(Layout *self, PyObject *const *args, Py_ssize_t nar
     if (is_aside < 0) {
         return NULL;
     }
+    const Node *root = self->root;
     Py_buffer buffer;
-    if (!is_aside && buffer_take(source, number, self->root->size, &buffer) == 0) {
-        PyObject *value = unpack(self, self->root, buffer.buf, number, source);
-        PyBuffer_Release(&buffer);
-        if (value != NULL || !PyErr_ExceptionMatches(PyExc_Exception)) {
-            return value;
+    PyObject *value = NULL;
+    if (is_aside) {
+        /* Python looks at the offset. */
+    } else if (PyBytes_CheckExact(source)) {
+        if (number <= PyBytes_GET_SIZE(source) - root->size) {
+            value = unpack(self, root, PyBytes_AS_STRING(source), number, source);
         }
-        PyErr_Clear(); /* Python finds the words. */
+    } else if (buffer_take(source, number, root->size, &buffer) == 0) {
+        value = unpack(self, root, buffer.buf, number, source);
+        PyBuffer_Release(&buffer);
     }
+    if (value != NULL || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))) {
+        return value;
+    }
+    PyErr_Clear(); /* Python finds the words. */
     return PyObject_CallFunctionObjArgs(self->unpack_from, source, offset, NULL);
 }

@@ -208,7 +208,9 @@ static void field_dealloc(Field *self)
 /* The view that a field is asked for: one of its own record, whatever its class is by now. */
 static View *view_of_field(const Field *self, PyObject *view)
 {
-    if (PyObject_TypeCheck(view, self->layout->state->view_type) && ((View *)view)->node == self->record) {
+    bool is_view = Py_TYPE(view)->tp_dealloc == (destructor)view_dealloc
+                   || PyObject_TypeCheck(view, self->layout->state->view_type);
+    if (is_view && ((View *)view)->node == self->record) {
         return (View *)view;
     }
     PyErr_Format(PyExc_TypeError, "the field %R of another record than %s", self->place->name, Py_TYPE(view)->tp_name);
