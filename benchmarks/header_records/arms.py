@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -26,9 +27,10 @@ __all__ = ["arms"]
 
 _COUNT = 64
 _ROWS = 1000
+_WRITTEN = 0x8F3A6B1C2D4E5F60
 
 _ONE = struct.Struct("<Q")
-_PLACE = DTYPE.fields["trace_id"][1]  # type: ignore[index]  # it is structured
+_AT = OFFSET + DTYPE.fields["trace_id"][1]  # type: ignore[index]  # it is structured
 
 
 def arms(effort: Effort) -> list[Arm]:
@@ -42,7 +44,7 @@ def arms(effort: Effort) -> list[Arm]:
         prove(f"{operation}, {subject}", [call(argument) for argument in arguments], wanted)
         found.append(rotating(effort, operation, subject, call, arguments))
 
-    unpack, one, at = PACKED.unpack_from, _ONE.unpack_from, OFFSET + _PLACE
+    unpack, one, at = PACKED.unpack_from, _ONE.unpack_from, _AT
     # struct's own call has no offset to carry here: ours has none either, of a memoryview that begins at the record.
     records = [memoryview(buffer)[OFFSET:] for buffer in buffers(_COUNT)]
     starts = [one_data[OFFSET:] for one_data in data]
@@ -73,17 +75,13 @@ def arms(effort: Effort) -> list[Arm]:
     add("pack", "struct", lambda value: PACKED.pack(*value), values, [one_data[: PACKED.size] for one_data in starts])
     rows = [bytes(PACKED.size * _ROWS) for _ in range(4)]
     add("rows as an array", "numpy", lambda buffer: np.frombuffer(buffer, DTYPE).size, rows, [_ROWS] * len(rows))
-    _add_writes(effort, found, "struct", lambda buffer, value: _ONE.pack_into(buffer, at, value), buffers(_COUNT))
-    _add_writes(
-        effort, found, "ctypes", lambda record, value: setattr(record, "trace_id", value),
-        [HeaderCtypes.from_buffer(buffer, OFFSET) for buffer in buffers(_COUNT)],
-    )  # fmt: skip
+    found.append(_written(effort, "struct", _pack_trace, lambda buffer: buffer))
+    found.append(_written(effort, "ctypes", _set_trace, lambda buffer: HeaderCtypes.from_buffer(buffer, OFFSET)))
 
     classes = layouts(lambda: RecordLayout.from_class(Header, packed=True))
     for which, layout in layouts(lambda: RecordLayout.from_struct(FORMAT, NAMES, name="Header")).items():
         _add_ours(add, which, layout, classes[which], data, starts, records, values, traces, rows)
-        views = [layout.view(buffer, OFFSET) for buffer in buffers(_COUNT)]
-        _add_writes(effort, found, which, lambda view, value: setattr(view, "trace_id", value), views)
+        found.append(_written(effort, which, _set_trace, functools.partial(layout.view, offset=OFFSET)))
     return found
 
 
@@ -110,12 +108,18 @@ def _add_ours(  # noqa: PLR0917 - what arms are made of
     add("rows as an array", which, lambda buffer: layout.array(buffer).size, rows, [_ROWS] * len(rows))
 
 
-def _add_writes(
-    effort: Effort, found: list[Arm], subject: str, write: Callable[[Any, int], None], targets: list[Any]
-) -> None:
-    value = 0x8F3A6B1C2D4E5F60
+def _written(effort: Effort, subject: str, write: Callable[[Any], None], opened: Callable[[bytearray], Any]) -> Arm:
+    held = buffers(_COUNT)
+    targets = [opened(buffer) for buffer in held]
+    for target in targets:
+        write(target)
+    prove(f"write a field, {subject}", [_ONE.unpack_from(buffer, _AT)[0] for buffer in held], [_WRITTEN] * _COUNT)
+    return rotating(effort, "write a field", subject, write, targets)
 
-    def call(target: Any) -> None:
-        write(target, value)
 
-    found.append(rotating(effort, "write a field", subject, call, targets))
+def _pack_trace(buffer: bytearray) -> None:
+    _ONE.pack_into(buffer, _AT, _WRITTEN)
+
+
+def _set_trace(record: Any) -> None:
+    record.trace_id = _WRITTEN

@@ -1,4 +1,4 @@
-"""The header, its values, and what reads and writes it: both engines, struct, ctypes, numpy and msgspec's idea of a class."""
+"""The header, its values, and what reads and writes it: both engines, struct, ctypes and numpy."""
 
 from __future__ import annotations
 

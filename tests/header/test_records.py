@@ -61,6 +61,17 @@ def test_a_whole_record_is_what_struct_unpacks_at_any_offset_of_any_buffer(layou
         assert zcser.to_value(layout.view(buffer, offset)) == VALUES
 
 
+def test_an_array_without_a_letter_in_the_buffer_protocol_is_bytes_too(layout):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for dtype in (ml_dtypes.bfloat16, "M8[ns]", "m8[s]"):
+        array = np.frombuffer(bytearray(packed() + bytes(4)), "u1").view(dtype)
+        assert layout.unpack_from(array) == VALUES
+        view = layout.view(array, 0)
+        view.version = 9
+        view.shape[0] = 8
+        assert (layout.unpack_from(array).version, layout.unpack_from(array).shape[0]) == (9, 8)
+
+
 def test_fields_are_read_by_attribute_and_by_name(layout):
     view = layout.view(b"??" + packed(), 2)
     assert (view.magic, view.version, view["dtype"], view.ndim, view["trace"]) == VALUES[:5]
