@@ -5,6 +5,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 FLAT = Path("zcser/native/flat")
+HEADER = Path("zcser/native/header")
 
 setup(
     ext_modules=[
@@ -20,6 +21,13 @@ setup(
             "zcser.native._flat",
             sorted(map(str, FLAT.glob("*.c"))),
             depends=sorted(map(str, FLAT.glob("*.h"))),
+            extra_compile_args=["-std=c11", "-O3", "-fvisibility=hidden"],
+            optional=True,
+        ),
+        Extension(
+            "zcser.native._header",
+            sorted(map(str, HEADER.glob("*.c"))),
+            depends=sorted(map(str, HEADER.glob("*.h"))),
             extra_compile_args=["-std=c11", "-O3", "-fvisibility=hidden"],
             optional=True,
         ),
