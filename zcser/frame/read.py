@@ -138,7 +138,7 @@ class Frame:
 
     def _is_apart(self, codec: Codec[Any], operation: str) -> bool:
         """Whether the codec must take the segments as they are; an error if it cannot, or if this is no message of its."""
-        info = codec.info
+        info = codec.describe()
         if self.wire != info.wire:
             self._refuse(f"a frame of wire {self.wire!r}, where {info.wire!r} is expected", codec, 32)
         if self.fingerprint != codec.schema.fingerprint:

@@ -111,7 +111,7 @@ def frame_segments(
 
 def _payload(codec: Codec[T], value: T, join: bool | None) -> tuple[list[memoryview], bool]:
     """The message's pieces, and whether they are to be kept apart."""
-    info = codec.info
+    info = codec.describe()
     if "encode_segments" not in info.operations:
         return [memoryview(codec.encode(value))], False
     if join is None:
@@ -135,7 +135,7 @@ def _pad(pieces: list[memoryview], position: int, alignment: int) -> int:
 
 
 def _wire(codec: Codec[T]) -> bytes:
-    wire = codec.info.wire
+    wire = codec.wire
     if not wire.isascii() or not 0 < len(wire) <= WIRE_SIZE:
         raise EncodeError(
             f"a frame names its wire in at most {WIRE_SIZE} ASCII characters, not {wire!r}", codec=codec.name
