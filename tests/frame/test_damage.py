@@ -22,6 +22,8 @@ from zcser.core.errors import (
     TruncatedError,
 )
 from zcser.frame import frame_segments, read_frame, read_frames
+from zcser.frame.plain import plain_end, plain_end_in_python
+from zcser.native import backend
 
 TEXT = registry.codec("json", str)
 MIXED = [b"abc", b"", b"defgh"]
@@ -165,7 +167,7 @@ def test_the_limit_is_on_the_whole_frame(codec):
             read_frame(data, max_bytes=limit)
 
 
-@pytest.mark.parametrize("offset", [-1, -64, -128, 129, 2**40])
+@pytest.mark.parametrize("offset", [-1, -64, -128, 129, 2**40, 2**70])
 def test_an_offset_outside_the_buffer_is_refused(offset):
     with pytest.raises(FrameError, match="outside"):
         read_frame(frame(TEXT, "abc"), offset=offset)
@@ -212,3 +214,37 @@ def test_mutated_frames_raise_frame_errors_or_give_segments_of_the_buffer(pieces
     assert found.end <= len(data)
     assert sum(piece.nbytes for piece in found.segments) == found.payload_bytes <= len(data)
     assert isinstance(found.wire + found.fingerprint + repr(found), str)
+
+
+@pytest.mark.skipif(backend == "pure", reason="the C engine is not built, or not asked for")
+@given(
+    text=st.text(max_size=40),
+    power=st.integers(0, 12),
+    changes=st.lists(st.tuples(st.integers(0, 150), st.integers(0, 255)), max_size=2),
+    reseal=st.booleans(),
+    place_and_room=st.tuples(st.integers(-70, 70), st.integers(-1, 300)),
+)
+def test_the_check_of_plain_frames_is_the_same_in_c(text, power, changes, reseal, place_and_room):
+    offset, room = place_and_room
+    data = bytearray(frame(TEXT, text, alignment=1 << power, checksum=None))
+    for place, byte in changes:
+        data[place % min(len(data), 150)] = byte
+    if reseal:
+        data[60:64] = struct.pack("<I", zlib.crc32(data[:60]))
+    for place in (0, offset):
+        buffer = bytes(max(0, place)) + bytes(data)
+        for limit in (2**70, room, len(data)):
+            for source in (buffer, memoryview(buffer), buffer[:-1]):
+                assert plain_end(source, place, limit) == plain_end_in_python(source, place, limit)
+
+
+def test_the_check_of_plain_frames_takes_the_plain_alone():
+    for check in (plain_end, plain_end_in_python):
+        data = frame(TEXT, "abc", checksum=None)
+        assert check(data, 0, len(data)) == len(data) == 128
+        assert check(b"..." + data + b"...", 3, 128) == 131
+        assert check(data, 0, 127) == check(data[:-1], 0, 128) == check(data, 2**70, 128) == check(data, 0, -1) == 0
+        assert check(frame(TEXT, "abc"), 0, 128) == check(frame(PIECES, MIXED, checksum=None), 0, 999) == 0
+        for wrong in ((data, None, 1), (data, 0, "x")):
+            with pytest.raises(TypeError):
+                check(*wrong)

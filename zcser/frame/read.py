@@ -24,8 +24,9 @@ from zcser.frame.layout import (
     padding,
     table_size,
 )
+from zcser.frame.plain import plain_end
 
-__all__ = ["Frame", "frame_at", "head_at", "place_of", "table_bytes"]
+__all__ = ["Frame", "frame_at", "head_at", "lengths_and_size", "table_bytes"]
 
 T = TypeVar("T")
 
@@ -34,9 +35,6 @@ Bytes = bytes | memoryview
 
 Head = tuple[bytes, int, bytes, int, bytes, int, int]
 """What `HEAD` unpacks."""
-
-Place = tuple[int, Sequence[int]]
-"""Where segments may begin, and their lengths."""
 
 _unpack_from = HEAD.unpack_from
 _crc32 = zlib.crc32
@@ -56,19 +54,22 @@ class Frame:
     change while they live.
     """
 
-    __slots__ = ("_buffer", "_head", "_place", "end", "offset")
+    __slots__ = ("_buffer", "_lengths", "end", "offset")
 
-    def __init__(self, buffer: Bytes, offset: int, end: int, head: Head, place: Place) -> None:
+    def __init__(self, buffer: Bytes, offset: int, end: int, lengths: Sequence[int] | None) -> None:
         self._buffer = buffer
-        self._head = head
-        self._place = place
+        self._lengths = lengths  # None: one segment, of which the head knows the length
         self.offset = offset
         self.end = end
 
     @property
+    def _head(self) -> Head:
+        return _unpack_from(self._buffer, self.offset)
+
+    @property
     def wire(self) -> str:
         """Name of the wire: codecs of it (`CodecInfo.wire`) read the message."""
-        return self._head[4].rstrip(b"\0").decode("ascii", "backslashreplace")
+        return _wire(self._head)
 
     @property
     def fingerprint(self) -> str:
@@ -93,13 +94,13 @@ class Frame:
     @property
     def segments(self) -> list[memoryview]:
         """The segments, as read-only views of the buffer."""
-        position, lengths = self._place
-        alignment, whole = self.alignment, memoryview(self._buffer)
+        head, frame = self._head, memoryview(self._buffer)[self.offset : self.end]
+        alignment = KINDS[head[0]].alignment
+        position = HEAD_SIZE + table_size(head[5])
         found = []
-        for length in lengths:
-            # The first place counts from the frame, in which segments are aligned, wherever it lies in the buffer.
-            position += padding(position - self.offset, alignment)
-            found.append(whole[position : position + length])
+        for length in (head[1],) if self._lengths is None else self._lengths:
+            position += padding(position, alignment)
+            found.append(frame[position : position + length])
             position += length
         return found
 
@@ -138,22 +139,22 @@ class Frame:
 
     def _is_apart(self, codec: Codec[Any], operation: str) -> bool:
         """Whether the codec must take the segments as they are; an error if it cannot, or if this is no message of its."""
-        info = codec.describe()
-        if self.wire != info.wire:
-            self._refuse(f"a frame of wire {self.wire!r}, where {info.wire!r} is expected", codec, 32)
-        if self.fingerprint != codec.schema.fingerprint:
+        head, info = self._head, codec.describe()
+        if _wire(head) != info.wire:
+            self._refuse(f"a frame of wire {_wire(head)!r}, where {info.wire!r} is expected", codec, 32)
+        if head[2].hex() != codec.schema.fingerprint:
             self._refuse(
-                f"a frame of schema {self.fingerprint}, where {codec.schema.fingerprint} is expected: the sender has another "
+                f"a frame of schema {head[2].hex()}, where {codec.schema.fingerprint} is expected: the sender has another "
                 "version of the schema, or this is another message",
                 codec,
                 16,
             )
-        if not KINDS[self._head[0]].apart:
+        if not KINDS[head[0]].apart:
             return False
         if operation not in info.operations:
             self._refuse(
-                f"the frame holds {self._head[5]} segments apart, and this codec has no {operation}(); write it with "
-                "join=True where the codec's segments can be joined",
+                f"the frame holds {head[5]} segments apart, and this codec has no {operation}(); write it with join=True "
+                "where the codec's segments can be joined",
                 codec,
                 7,
             )
@@ -166,42 +167,33 @@ class Frame:
 def frame_at(source: Any, offset: int, max_bytes: int) -> Frame:
     """The frame that begins at a byte of a buffer, checked; see `zcser.frame.read_frame`."""
     buffer: Bytes = source if source.__class__ is bytes else byte_view(source).toreadonly()
-    try:
-        # One segment, nothing to sum, and all in order: the frame of small messages costs no further calls.
-        head = _unpack_from(buffer, offset)
-        start = offset + HEAD_SIZE
-        end = start + head[1] + (-head[1] & _SHORT[head[0]])
-        if (
-            head[5] == 1
-            and offset >= 0  # a negative one counts from the end
-            and end <= len(buffer)
-            and end - offset <= max_bytes
-            and _crc32(buffer[offset:start]) == CRC_RESIDUE
-        ):
-            return Frame(buffer, offset, end, head, (start, (head[1],)))
-    except (struct.error, KeyError):
-        pass
-    return _checked_frame(buffer, offset, max_bytes)
+    end = plain_end(buffer, offset, max_bytes)
+    return Frame(buffer, offset, end, None) if end else _checked_frame(buffer, offset, max_bytes)
 
 
 def _checked_frame(buffer: Bytes, offset: int, max_bytes: int) -> Frame:
     """The same for any frame, or the error with its reason."""
     head = head_at(buffer, offset)
-    position, lengths, end = place_of(head, buffer, offset, max_bytes)
+    lengths, size = lengths_and_size(head, buffer, offset, max_bytes)
+    end = offset + size
     if end > len(buffer):
         raise FrameTruncatedError(
-            f"cut: the frame has {end - offset} bytes, and {len(buffer) - offset} are there", offset=len(buffer)
+            f"cut: the frame has {size} bytes, and {len(buffer) - offset} are there", offset=len(buffer)
         )
     if KINDS[head[0]].algorithm:
         _check_body(head, memoryview(buffer)[offset + HEAD_SIZE : end], offset)
-    return Frame(buffer, offset, end, head, (position, lengths))
+    return Frame(buffer, offset, end, lengths)
+
+
+def _wire(head: Head) -> str:
+    return head[4].rstrip(b"\0").decode("ascii", "backslashreplace")
 
 
 def head_at(buffer: Bytes, offset: int) -> Head:
     """The head that begins at a byte of a buffer, checked."""
     try:
         head: Head = _unpack_from(buffer, offset)
-    except struct.error:
+    except (struct.error, OverflowError):
         raise _head_fault(buffer, offset) from None
     # The residue of CRC-32 saves comparing the head's last four bytes with that of the others.
     if offset < 0 or head[0] not in KINDS or _crc32(buffer[offset : offset + HEAD_SIZE]) != CRC_RESIDUE:
@@ -209,15 +201,14 @@ def head_at(buffer: Bytes, offset: int) -> Head:
     return head
 
 
-def place_of(head: Head, buffer: Bytes, offset: int, max_bytes: int) -> tuple[int, Sequence[int], int]:
-    """A frame's `Place` and its end, of its head and its table of lengths; the rest need not be there yet."""
-    alignment, count = KINDS[head[0]].alignment, head[5]
+def lengths_and_size(head: Head, buffer: Bytes, offset: int, max_bytes: int) -> tuple[Sequence[int], int]:
+    """Of the segments, and of the frame, by its head and its table of lengths; the rest need not be there yet."""
+    count = head[5]
     lengths = (head[1],) if count == 1 else _lengths(head, buffer, offset, max_bytes)
-    start = HEAD_SIZE + table_size(count)
-    size = extent(lengths, alignment, start)
+    size = extent(lengths, KINDS[head[0]].alignment, HEAD_SIZE + table_size(count))
     if size > max_bytes:
         raise FrameError(f"a frame of {size} bytes, where max_bytes is {max_bytes}", offset=offset + 8)
-    return offset + start, lengths, offset + size
+    return lengths, size
 
 
 def table_bytes(head: Head, offset: int, max_bytes: int) -> int:
@@ -277,9 +268,3 @@ def _head_fault(buffer: Bytes, offset: int) -> FrameError:
         f"this one reads version {VERSION}",
         offset=offset + 4,
     )
-
-
-_SHORT = {
-    first: kind.alignment - 1 for first, kind in KINDS.items() if not kind.algorithm and kind.alignment <= HEAD_SIZE
-}
-"""First 8 bytes of frames without a checksum whose first segment follows the head: one less than the alignment."""

@@ -19,7 +19,7 @@ from zcser.core.codec import Codec
 from zcser.core.errors import BufferTooSmallError, EncodeError, FrameError, FrameTruncatedError
 from zcser.frame.checksum import Checksum
 from zcser.frame.layout import HEAD_SIZE, KINDS, MAX_BYTES
-from zcser.frame.read import Frame, frame_at, head_at, place_of, table_bytes
+from zcser.frame.read import Frame, frame_at, head_at, lengths_and_size, table_bytes
 from zcser.frame.write import frame_segments
 
 __all__ = ["read_frame", "read_frames", "write_frame"]
@@ -238,7 +238,7 @@ def _receive(take: Take, into: Buffer | Allocate | None, max_bytes: int) -> Fram
     table = bytearray(table_bytes(head, 0, max_bytes))
     _fill(take, memoryview(table), HEAD_SIZE)
     start += table
-    size = place_of(head, bytes(start), 0, max_bytes)[2]
+    _, size = lengths_and_size(head, bytes(start), 0, max_bytes)
     room = _room(into, size, KINDS[head[0]].alignment)
     room[: len(start)] = start
     _fill(take, room[len(start) :], len(start))
