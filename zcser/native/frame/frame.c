@@ -1,4 +1,5 @@
-/* The check of a plain frame: one segment, no checksum; zcser.frame.layout has every byte. The twin is zcser.frame.plain. */
+/* The check of a plain frame, of one segment and without a checksum: zcser.frame.layout has every byte, zcser.frame.plain
+   the twin. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -63,7 +64,7 @@ static uint64_t plain_size(const State *state, const uint8_t *head, uint64_t roo
 
 PyDoc_STRVAR(plain_end_doc,
              "plain_end(buffer, offset, max_bytes, /)\n--\n\n"
-             "Where a frame without a checksum and of one segment ends; 0: it is no such frame, or something is wrong.");
+             "Where a frame without a checksum and of one segment ends; 0: it is none, or something is wrong.");
 
 static PyObject *plain_end(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
