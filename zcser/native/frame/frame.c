@@ -1,5 +1,5 @@
-/* The check of a plain frame, of one segment and without a checksum: zcser.frame.layout has every byte, zcser.frame.plain
-   the twin. */
+/* The check of a plain frame, of one segment and without a checksum. Every byte of it stands in zcser.frame.layout, and
+   the twin of this file is zcser.frame.plain. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
