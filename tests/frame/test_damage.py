@@ -121,6 +121,19 @@ def test_slots_that_are_torn_between_two_frames_are_never_read_as_a_mixture():
     assert refused > 40
 
 
+@pytest.mark.parametrize("checksum", ["crc32", None])
+@pytest.mark.parametrize(("codec", "value"), [(TEXT, "abc"), (PIECES, MIXED)], ids=["one", "three"])
+def test_a_frame_whose_memory_is_overwritten_stays_within_it(codec, value, checksum):
+    memory = bytearray(frame(codec, value, checksum=checksum))
+    found = read_frame(memory)
+    lengths = [piece.nbytes for piece in found.segments]
+    memory[:] = b"\xff" * len(memory)
+    assert (found.wire, found.checksum, found.alignment) == (codec.wire, checksum, 64)
+    assert [bytes(piece) for piece in found.segments] == [b"\xff" * length for length in lengths]
+    with pytest.raises(FrameError, match="no frame"):
+        read_frame(memory)
+
+
 def hostile_head(*, payload: int, count: int, kind: bytes = b"\x89ZCF\x01\0\x0c\x01") -> bytes:
     return sealed(struct.pack("<8sQ8sQ24sI", kind, payload, bytes(8), 0, b"json", count))
 

@@ -36,6 +36,7 @@ Bytes = bytes | memoryview
 Head = tuple[bytes, int, bytes, int, bytes, int, int]
 """What `HEAD` unpacks."""
 
+_unpack = HEAD.unpack
 _unpack_from = HEAD.unpack_from
 _crc32 = zlib.crc32
 
@@ -54,17 +55,17 @@ class Frame:
     change while they live.
     """
 
-    __slots__ = ("_buffer", "_lengths", "end", "offset")
+    __slots__ = ("_buffer", "_checked", "end", "offset")
 
-    def __init__(self, buffer: Bytes, offset: int, end: int, lengths: Sequence[int] | None) -> None:
+    def __init__(self, buffer: Bytes, offset: int, end: int, checked: tuple[Head, Sequence[int]] | None) -> None:
         self._buffer = buffer
-        self._lengths = lengths  # None: one segment, of which the head knows the length
+        self._checked = checked  # None: a plain frame in bytes, of which nobody can change the head
         self.offset = offset
         self.end = end
 
     @property
     def _head(self) -> Head:
-        return _unpack_from(self._buffer, self.offset)
+        return _unpack_from(self._buffer, self.offset) if self._checked is None else self._checked[0]
 
     @property
     def wire(self) -> str:
@@ -98,7 +99,7 @@ class Frame:
         alignment = KINDS[head[0]].alignment
         position = HEAD_SIZE + table_size(head[5])
         found = []
-        for length in (head[1],) if self._lengths is None else self._lengths:
+        for length in (head[1],) if self._checked is None else self._checked[1]:
             position += padding(position, alignment)
             found.append(frame[position : position + length])
             position += length
@@ -166,13 +167,11 @@ class Frame:
 
 def frame_at(source: Any, offset: int, max_bytes: int) -> Frame:
     """The frame that begins at a byte of a buffer, checked; see `zcser.frame.read_frame`."""
+    if source.__class__ is bytes:
+        end = plain_end(source, offset, max_bytes)
+        if end:
+            return Frame(source, offset, end, None)
     buffer: Bytes = source if source.__class__ is bytes else byte_view(source).toreadonly()
-    end = plain_end(buffer, offset, max_bytes)
-    return Frame(buffer, offset, end, None) if end else _checked_frame(buffer, offset, max_bytes)
-
-
-def _checked_frame(buffer: Bytes, offset: int, max_bytes: int) -> Frame:
-    """The same for any frame, or the error with its reason."""
     head = head_at(buffer, offset)
     lengths, size = lengths_and_size(head, buffer, offset, max_bytes)
     end = offset + size
@@ -182,7 +181,7 @@ def _checked_frame(buffer: Bytes, offset: int, max_bytes: int) -> Frame:
         )
     if KINDS[head[0]].algorithm:
         _check_body(head, memoryview(buffer)[offset + HEAD_SIZE : end], offset)
-    return Frame(buffer, offset, end, lengths)
+    return Frame(buffer, offset, end, (head, lengths))
 
 
 def _wire(head: Head) -> str:
@@ -191,14 +190,12 @@ def _wire(head: Head) -> str:
 
 def head_at(buffer: Bytes, offset: int) -> Head:
     """The head that begins at a byte of a buffer, checked."""
-    try:
-        head: Head = _unpack_from(buffer, offset)
-    except (struct.error, OverflowError):
-        raise _head_fault(buffer, offset) from None
+    # A copy, which nobody can change between the check and the use: shared memory has other writers.
+    copied = bytes(buffer[offset : offset + HEAD_SIZE]) if offset >= 0 else b""
     # The residue of CRC-32 saves comparing the head's last four bytes with that of the others.
-    if offset < 0 or head[0] not in KINDS or _crc32(buffer[offset : offset + HEAD_SIZE]) != CRC_RESIDUE:
-        raise _head_fault(buffer, offset)
-    return head
+    if len(copied) < HEAD_SIZE or copied[:8] not in KINDS or _crc32(copied) != CRC_RESIDUE:
+        raise _head_fault(copied, offset, len(buffer))
+    return _unpack(copied)
 
 
 def lengths_and_size(head: Head, buffer: Bytes, offset: int, max_bytes: int) -> tuple[Sequence[int], int]:
@@ -225,7 +222,7 @@ def _lengths(head: Head, buffer: Bytes, offset: int, max_bytes: int) -> tuple[in
     payload, count = head[1], head[5]
     size = table_bytes(head, offset, max_bytes)
     start = offset + HEAD_SIZE
-    table = buffer[start : start + size]
+    table = bytes(buffer[start : start + size])
     if len(table) < size:
         raise FrameTruncatedError("cut: the table of lengths is not all there", offset=len(buffer))
     if _crc32(table) != CRC_RESIDUE:
@@ -249,17 +246,16 @@ def _check_body(head: Head, body: memoryview, offset: int) -> None:
         )
 
 
-def _head_fault(buffer: Bytes, offset: int) -> FrameError:
-    """What is wrong with a head."""
-    if not 0 <= offset <= len(buffer):
-        return FrameError(f"offset {offset} is outside the buffer of {len(buffer)} bytes")
-    head = bytes(buffer[offset : offset + HEAD_SIZE])
+def _head_fault(head: bytes, offset: int, size: int) -> FrameError:
+    """What is wrong with a head, of which fewer bytes may be there; `size` is that of the buffer."""
+    if not 0 <= offset <= size:
+        return FrameError(f"offset {offset} is outside the buffer of {size} bytes")
     start = head[: len(MAGIC)]
     if start != MAGIC[: len(start)]:
-        return FrameError(f"no frame: it begins with {bytes(head[:8])!r}, where {MAGIC!r} is expected", offset=offset)
+        return FrameError(f"no frame: it begins with {head[:8]!r}, where {MAGIC!r} is expected", offset=offset)
     if len(head) < HEAD_SIZE:
         return FrameTruncatedError(
-            f"cut: the head of a frame has {HEAD_SIZE} bytes, and {len(head)} are there", offset=len(buffer)
+            f"cut: the head of a frame has {HEAD_SIZE} bytes, and {len(head)} are there", offset=size
         )
     if _crc32(head) != CRC_RESIDUE:
         return FrameChecksumError("damaged or torn: the head does not match its CRC-32", offset=offset)
