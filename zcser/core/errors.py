@@ -19,6 +19,9 @@ __all__ = [
     "CodecUnavailableError",
     "DecodeError",
     "EncodeError",
+    "FrameChecksumError",
+    "FrameError",
+    "FrameTruncatedError",
     "ReleasedViewError",
     "SchemaError",
     "TruncatedError",
@@ -128,6 +131,18 @@ class VerifyError(DecodeError):
 
 class ChecksumError(DecodeError):
     """The message's checksum does not match its bytes."""
+
+
+class FrameError(DecodeError):
+    """The bytes are no frame, or not one of this codec and schema; `offset` counts from where the buffer begins."""
+
+
+class FrameTruncatedError(FrameError, TruncatedError):
+    """The input ends inside a frame."""
+
+
+class FrameChecksumError(FrameError, ChecksumError):
+    """A frame was damaged on the way, or written while it was read."""
 
 
 class SchemaError(ZcserError, ValueError):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from zcser.core.dtypes import dtype_name, dtype_named, tensor_bytes
+from zcser.core.dtypes import MAX_DIMENSIONS, dtype_name, dtype_named, tensor_bytes
 from zcser.schema.model import Bool, Int, Tensor
 
 __all__ = [
@@ -169,7 +169,7 @@ def check_shape(type_: Tensor, shape: Any) -> None:
     """Raise unless a shape from a wire is a list of extents that the type allows."""
     if shape.__class__ is not list or any(extent.__class__ is not int for extent in shape):
         raise BadTree("a tensor's shape must be a list of integers")
-    if len(shape) > 32 or any(not 0 <= extent < 1 << 63 for extent in shape):
+    if len(shape) > MAX_DIMENSIONS or any(not 0 <= extent < 1 << 63 for extent in shape):
         raise BadTree(f"shape {shape[:8]} is out of bounds")
     if type_.shape is not None and (
         len(shape) != len(type_.shape)
