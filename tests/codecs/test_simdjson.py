@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from zcser import registry
 from zcser.core.errors import DecodeError, ReleasedViewError, SchemaError, UnsupportedOperation
@@ -252,6 +254,39 @@ def test_numbers_inside_a_message_come_from_the_tape_whatever_stands_around_them
     # An array of records is an array, in which arrays stand behind colons alone.
     assert np.asarray(made.view(text(*ITEMS))[0].values).tolist() == [0.5, 2.0]
     assert asked == ["tape", "tape"]
+
+
+def nests(value: Any) -> bool:
+    """Whether an array stands in an array, by walking."""
+    if isinstance(value, dict):
+        return any(map(nests, value.values()))
+    return isinstance(value, list) and any(isinstance(item, list) or nests(item) for item in value)
+
+
+VALUES = st.recursive(
+    st.integers(0, 9) | st.text('[:,] "', max_size=3),
+    lambda inner: st.lists(inner, max_size=60) | st.dictionaries(st.text("[: ", max_size=2), inner, max_size=60),
+)
+
+
+@given(
+    value=VALUES,
+    separators=st.sampled_from([(",", ":"), (", ", ": "), (",\n", ":" + " " * 70), ("," + "\t" * 70, ":")]),
+)
+@settings(max_examples=200)
+def test_no_array_in_an_array_is_overlooked(value, separators):
+    data = json.dumps(value, separators=separators).encode()
+    for text_ in (data, b" " * 70 + data, b"\n" + data):
+        assert parsers._nests_arrays(text_) or not nests(value)
+
+
+def test_arrays_behind_colons_are_none_in_an_array_however_many():
+    for count in (1, 31, 32, 33, 500):
+        value = [{"a": [1], "b": {"c": []}} for _ in range(count)]
+        assert not parsers._nests_arrays(json.dumps(value).encode())
+        assert not parsers._nests_arrays(b"\n " + json.dumps(value, indent=2).encode())
+        assert parsers._nests_arrays(json.dumps([*value, [1]]).encode())
+        assert parsers._nests_arrays(json.dumps([*value, {"a": [1, [2]]}], indent=1).encode())
 
 
 @pytest.mark.parametrize(
