@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from zcser import registry
 from zcser.core.errors import DecodeError, ReleasedViewError, SchemaError, UnsupportedOperation
-from zcser.core.view import at, release, retained_bytes, to_value
+from zcser.core.view import MapView, at, release, retained_bytes, to_value
 from zcser.schema.annotations import Float32, UInt8, UInt64
+from zcser.schema.from_sample import infer
 
 pytest.importorskip("simdjson")
 
@@ -318,6 +319,49 @@ def test_what_is_no_list_of_numbers_becomes_no_array(schema, data):
         np.asarray(made.view(data))
 
 
+GOOD = [b"[1,2,30]", b"[[1,2],[3,4]]", b"[0.5,-1e3]", b"[18446744073709551615]", b'{"a":[1,2],"b":[3]}', b"[]"]
+KINDS = [list[int], list[float], list[UInt8], list[UInt64], list[list[float]], list[int | float], dict[str, list[int]]]
+
+
+@given(
+    data=st.sampled_from(GOOD),
+    edits=st.lists(st.tuples(st.integers(0, 30), st.sampled_from(b'[]{},:"0123456789.eE- tn\\')), max_size=4),
+    schema=st.sampled_from(KINDS),
+)
+@settings(max_examples=400)
+def test_of_any_text_an_array_is_what_decode_gives_or_an_error(data, edits, schema):
+    text_ = bytearray(data)
+    for place, octet in edits:
+        text_[place % (len(text_) + 1) : place % (len(text_) + 1) + place % 2] = bytes([octet])
+    made = CODECS[schema]
+    try:
+        wanted = made.decode(text_)
+    except DecodeError:
+        with pytest.raises(DecodeError):
+            arrays_of(made.view(text_))
+        return
+    parts = wanted.values() if isinstance(wanted, dict) else [wanted]
+    for found, value in zip(arrays_of(made.view(text_)), parts, strict=True):
+        if found is not None:
+            assert found.tolist() == value
+
+
+CODECS = {schema: codec(schema) for schema in KINDS}
+
+
+def arrays_of(view: Any) -> list[Any]:
+    """The arrays of a view; None for rows that differ and for mixes."""
+    found = []
+    for part in view.values() if isinstance(view, MapView) else [view]:
+        try:
+            found.append(np.asarray(part))
+        except DecodeError:
+            raise
+        except ValueError:
+            found.append(None)
+    return found
+
+
 def test_a_mix_of_integers_and_floats_is_said_and_rows_that_differ_are_too():
     with pytest.raises(ValueError, match="item 2 is float and those before it are int"):
         np.asarray(codec(list[int | float]).view(b"[1,2,0.5]"))
@@ -368,6 +412,29 @@ def test_big_integers_in_float_fields_are_rounded_once_and_everywhere_alike():
     assert registry.codec("json", list[float]).decode(data) == expected
 
 
+def test_numbers_of_real_bodies_are_the_arrays_that_numpy_makes_of_them(shared_data):
+    looked_at = 0
+    for name, path in (
+        ("json/canada.json", "/features/0/geometry/coordinates/0"),
+        ("inference/kserve/torchserve_mnist_v2_tensor.json", "/inputs/0/data"),
+        ("inference/kserve/torchserve_mnist_v2_tensor.json", "/inputs/0/shape"),
+        ("inference/openai/embedding.json", "/data/0/embedding"),
+    ):
+        data = (shared_data / name).read_bytes()
+        value = json.loads(data)
+        made = codec(infer([value]))
+        try:
+            expected = np.array(at(value, path))
+        except LookupError:
+            continue
+        if expected.dtype.kind in "if":
+            found = np.asarray(made.pointer(path)(data))
+            assert found.dtype.kind == expected.dtype.kind
+            assert found.tolist() == expected.tolist()
+            looked_at += 1
+    assert looked_at >= 2
+
+
 # Paths ----------------------------------------------------------------------------------------------------------------
 
 
@@ -386,6 +453,17 @@ def test_a_pointer_reads_one_place_of_views_and_buffers():
     assert list(made.pointer("/0/values")(data)) == [0.5, 2.0]
     assert len(made.pointer("")(data)) == 2
     assert "/0/id" in repr(made.pointer("/0/id"))
+
+
+def test_pointers_into_real_documents(shared_data):
+    for name, path in (
+        ("json/twitter.json", "/statuses/50/user/screen_name"),
+        ("json/twitter.json", "/search_metadata/count"),
+        ("json/citm_catalog.json", "/performances/100/seatCategories/0/areas/0/areaId"),
+    ):
+        data = (shared_data / name).read_bytes()
+        value = json.loads(data)
+        assert codec(infer([value])).pointer(path)(data) == at(value, path)
 
 
 def test_a_pointer_takes_the_key_of_the_maps_own_type_and_passes_unions():

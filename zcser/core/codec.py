@@ -245,7 +245,7 @@ class Codec(Generic[T]):
         UnsupportedOperation
             The codec has no views.
         """
-        return Pointer(self.view, *self.schema.along(path))
+        return Pointer(self, *self.schema.along(path))
 
     if TYPE_CHECKING:
         # Declared for type checkers only: at run time a codec has exactly what its subclass defines.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from zcser.core.errors import DecodeError, ReleasedViewError
@@ -26,14 +25,17 @@ class Pointer:
     the message alive.
     """
 
-    __slots__ = ("_keys", "_open", "steps")
+    __slots__ = ("_codec", "_keys", "_open", "steps")
 
-    def __init__(
-        self, open_view: Callable[[Any], Any], steps: tuple[str | int, ...], keys: tuple[Any, ...] | None
-    ) -> None:
-        self._open = open_view
+    def __init__(self, codec: Any, steps: tuple[str | int, ...], keys: tuple[Any, ...] | None) -> None:
+        self._codec = codec
+        self._open = codec.view
         self.steps = steps
         self._keys = keys
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # `view` may be a native engine's, which does not pickle; a codec does.
+        return Pointer, (self._codec, self.steps, self._keys)
 
     def __call__(self, message: Any) -> Any:
         """What stands there.

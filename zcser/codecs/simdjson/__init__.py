@@ -75,12 +75,12 @@ class SimdjsonCodec(TextReader[T]):
 
         Notes
         -----
-        Copies: the input, by simdjson. Lifetime: the view keeps the copy and, where it is bytes, `data`; its parser goes
-        back to the codec with the last view of the message.
+        Copies: the input, by simdjson. Lifetime: the view keeps the copy, not `data`; its parser goes back to the codec
+        with the last view of the message.
         """
         del verify
         flat = self._flat(data)
-        document = self._parsers.open(flat, self._load_strictly)
+        document = self._parsers.open(flat, self._load_strictly, for_arrays=self._views.for_arrays)
         root = document.take_root()
         if len(flat) > self.options.limits.elements:
             self._bound_elements(tree_of(root))

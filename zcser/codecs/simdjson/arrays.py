@@ -73,10 +73,12 @@ def _integers(item: Int, read: Reader) -> ToArray:
 def _floats(dtype: np.dtype[Any], read: Reader) -> ToArray:
     def to_array(node: Any, document: Document) -> Array:
         found = _from_tape(node, document, "d")
+        if found is not None and dtype.itemsize == 8:
+            return found
         if found is not None:
             with np.errstate(over="ignore"):
-                found = found.astype(dtype, copy=False)
-            if dtype.itemsize == 8 or np.isfinite(found).all():
+                found = found.astype(dtype)
+            if np.isfinite(found).all():
                 return found
         return np.array(read(node), dtype)
 

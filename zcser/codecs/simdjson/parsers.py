@@ -69,15 +69,26 @@ class ParserPool:
         finally:
             self.take_back(parser, len(text))
 
-    def open(self, text: Any, otherwise: Callable[[Any], Any]) -> Document:
-        """A text as a document; what simdjson refuses, by the tree that `otherwise` makes of it."""
+    def open(self, text: Any, otherwise: Callable[[Any], Any], *, for_arrays: bool) -> Document:
+        """A text as a document.
+
+        Parameters
+        ----------
+        text
+            Bytes, or a flat memoryview of them.
+        otherwise
+            Makes a tree of what simdjson refuses.
+        for_arrays
+            Whether to find out if arrays stand in arrays. Before the text is parsed, which has to read it anyway.
+        """
+        nests_arrays = not for_arrays or _nests_arrays(text)
         parser = self.lend(len(text))
         try:
             _refuse(text)
-            return Document(_parse(parser, text, False), text, parser, self)
+            return Document(_parse(parser, text, False), len(text), parser, self, nests_arrays)
         except Exception:  # noqa: BLE001 - whatever simdjson has against a text, the strict reader decides
             self.take_back(parser, len(text))
-        return Document(otherwise(text), text, None, self)
+        return Document(otherwise(text), len(text), None, self, nests_arrays)
 
 
 def _parse(parser: simdjson.Parser, text: Any, recursive: Any) -> Any:
@@ -111,31 +122,26 @@ class Document:
         False once a view was released.
     size_bytes
         Of the text.
+    nests_arrays
+        Whether an array may stand in an array somewhere: False is certain.
     """
 
-    __slots__ = ("_nests_arrays", "_parser", "_pool", "_text", "alive", "root", "size_bytes")
+    __slots__ = ("_parser", "_pool", "alive", "nests_arrays", "root", "size_bytes")
 
-    def __init__(self, root: Any, text: Any, parser: simdjson.Parser | None, pool: ParserPool) -> None:
+    def __init__(
+        self, root: Any, size_bytes: int, parser: simdjson.Parser | None, pool: ParserPool, nests_arrays: bool
+    ) -> None:
         self.root = root
         self.alive = True
-        self.size_bytes = len(text)
+        self.size_bytes = size_bytes
+        self.nests_arrays = nests_arrays
         self._parser = parser
         self._pool = pool
-        # Only bytes cannot change, and are not kept from growing by a reference to them.
-        self._text = text if text.__class__ is bytes else None
-        self._nests_arrays: bool | None = None if self._text is not None else True
 
     def take_root(self) -> Any:
         """The root, once."""
         root, self.root = self.root, None
         return root
-
-    @property
-    def nests_arrays(self) -> bool:
-        """Whether an array may stand in an array somewhere: False is certain."""
-        if self._nests_arrays is None:
-            self._nests_arrays, self._text = _nests_arrays(self._text), None
-        return self._nests_arrays
 
     def __del__(self) -> None:
         self.root = None
@@ -150,11 +156,11 @@ _FEW_BRACKETS = 32
 """So many are found faster one by one."""
 
 
-def _nests_arrays(text: bytes) -> bool:
+def _nests_arrays(text: Any) -> bool:
     # Behind a colon an array is the value of a key, and behind nothing it is the root. A bracket in a string may only
     # look like an array in an array.
     place = -1
-    for _ in range(_FEW_BRACKETS):
+    for _ in range(_FEW_BRACKETS if text.__class__ is bytes else 0):
         place = text.find(b"[", place + 1)
         if place < 0:
             return False

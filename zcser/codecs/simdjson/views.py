@@ -214,6 +214,8 @@ class Views:
         # By identity: two enums may be equal and have different classes.
         readers = tree_readers(schema, form, options, self.types, copy=True)
         self.readers = dict(zip(map(id, self.types), readers, strict=True))
+        # Tensors of numbers are read without this too, a number at a time.
+        self.for_arrays = options.tensors == "numbers"
         self.record_classes: dict[str, type[_RecordView]] = {}
         for record, type_ in zip(schema.records, self.types[-len(schema.records) :], strict=False):
             self.record_classes[record.name] = self._record(record, type_)
@@ -249,6 +251,7 @@ class Views:
                 to_array = self.to_array(type_, parts["_zc_item_of"])
                 if to_array is None:
                     return self._shape(type_, _SequenceView, list, parts)
+                self.for_arrays = True
                 return self._shape(type_, _NumbersView, list, {**parts, "_zc_to_array": staticmethod(to_array)})
             case Map(key, value):
                 key_of: Callable[[str], Any] = str if isinstance(key, Str) else key_reader(key)
