@@ -119,3 +119,19 @@ def test_an_error_says_at_which_byte_the_text_ends_to_be_json(name, data, offset
         with pytest.raises(DecodeError) as caught:
             codec.view(data)
         assert caught.value.offset == offset
+
+
+@pytest.mark.parametrize("name", [value for value in JSON if value.values[0] != "json"])
+def test_what_the_strict_reader_reads_for_another_library_nests_no_deeper_than_that_library_allows(name):
+    # The integer is what the library refuses; brackets in strings are none.
+    codec = registry.codec(name, dict[str, float])
+    assert codec.decode(b'{"a":1, "b":100000000000000000000, "c": 2}') == {"a": 1.0, "b": 1e20, "c": 2.0}
+    unknown = registry.codec(name, Event)
+    for levels, strings, accepted in ((500, 0, True), (500, 2000, True), (1024, 2000, False), (2500, 0, False)):
+        more = b"[" * levels + b'"\\"' + b"[{" * strings + b'"' + b"]" * levels
+        data = b'{"id":1,"text":"","more":%s,"big":1e999}' % more
+        if accepted:
+            assert unknown.decode(data) == Event(1, "")
+        else:
+            with pytest.raises(DecodeError, match="nested deeper"):
+                unknown.decode(data)

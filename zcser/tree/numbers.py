@@ -97,7 +97,7 @@ def array_of_numbers(numbers: Any, dtype: np.dtype[Any]) -> Array:
         _only(classes, {int}, name)
         if len(numbers) and not bounds[0] <= _least(numbers) <= _greatest(numbers) <= bounds[1]:
             raise BadTree(f"an integer is outside {name}")
-        wide = np.array(numbers, np.uint64 if bounds[0] == 0 else np.int64)
+        wide = np.asarray(numbers, np.uint64 if bounds[0] == 0 else np.int64)
         return wide.astype(dtype, copy=False)
     if dtype.kind == "c":
         raise BadTree(f"{name} has no form as numbers")

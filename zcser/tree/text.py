@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -26,7 +27,11 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
-_STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN)', re.DOTALL)
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_STRING_OR_CONSTANT = re.compile(rf"{_STRING}|(-?Infinity|NaN)", re.DOTALL)
+_NO_BRACKET = re.compile(rf'{_STRING}|[^\[\]{{}}"]+', re.DOTALL)
+_MOST_LEVELS = 1024
+"""Where orjson and simdjson end. Python's own limit depends on its version and on the stack below."""
 _LINE = re.compile(rb"[^\n]+")
 _BLANK = b" \t\r"
 
@@ -81,6 +86,14 @@ def _fault(error: Exception, data: Any, codec: str) -> DecodeError:
     return DecodeError(reason, codec=codec, offset=offset)
 
 
+def _bound_levels(text: str) -> None:
+    """Refuse JSON text that nests too deeply, by `RecursionError`."""
+    if text.count("[") + text.count("{") <= _MOST_LEVELS:
+        return
+    if max(itertools.accumulate(1 if mark in "[{" else -1 for mark in _NO_BRACKET.sub("", text))) > _MOST_LEVELS:
+        raise RecursionError
+
+
 def _constant(text: str) -> int | None:
     found = (match for match in _STRING_OR_CONSTANT.finditer(text) if match[1])
     return next((len(text[: match.start()].encode()) for match in found), None)
@@ -129,9 +142,11 @@ class _Text(Generic[T]):
 
     def _load_strictly(self, flat: Any) -> Any:
         try:
-            return tree_of_text(flat)
+            tree = tree_of_text(flat)
+            _bound_levels(str(flat, "utf-8"))
         except Exception as error:
             raise _fault(error, flat, self.name) from error
+        return tree
 
     def decode_lines(self, data: Buffer, *, copy: bool = True) -> Iterator[T]:
         """Decode one message a line. See `zcser.Codec`."""
