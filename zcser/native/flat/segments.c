@@ -1,10 +1,10 @@
 /* Messages that come in segments, and what of them stands in another segment than the first.
 
    1. The segments follow each other: every place is counted as in the message that they would be together. Each vector
-      and string has its length in one segment and its data in one segment, that one or the next; all else stands in the
-      first. What lies otherwise is refused.
-   2. A reader is in the first segment, whose bytes alone it reaches. Where it comes to a vector that stands elsewhere it
-      goes there, and goes back when that was read: see leave_segment.
+      and string has its length in one segment and its data in one, that one or the next; all else stands in the first.
+      What lies otherwise is refused.
+   2. A reader is in the first segment, whose bytes alone it reaches. Where it comes to a vector that stands elsewhere,
+      it goes there, and goes back when that was read: see leave_segment.
    3. What is refused, and in which words, is the same as in zcser/flat/segments.py. */
 #include "read.h"
 

@@ -181,7 +181,8 @@ static bool is_aligned(const Reader *reader, int dtype, uint64_t first)
 
 PyObject *read_array(Reader *reader, int dtype, int dimensions, const int64_t *shape, uint64_t first)
 {
-    PyObject *array = NULL, *extents = shape_tuple(dimensions, shape), *offset = PyLong_FromUnsignedLongLong(reader->skipped + first);
+    PyObject *array = NULL, *extents = shape_tuple(dimensions, shape);
+    PyObject *offset = PyLong_FromUnsignedLongLong(reader->skipped + first);
     /* Of a memoryview, numpy would hold the object below it, and not what locks its size. */
     PyObject *source = PyBytes_CheckExact(reader->source) ? Py_NewRef(reader->source)
                                                           : PyObject_CallOneArg(reader->engine->byte_array, reader->source);
