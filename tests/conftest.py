@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import re
 import signal
 from pathlib import Path
@@ -23,9 +25,18 @@ settings.register_profile(
 )
 settings.load_profile("zcser")
 
+# The tests start hundreds of interpreters. Where this is set, as in containers, each would compile all modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that runs the tests in the background has them ignore Ctrl-C, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected, thousands of tests, out of each collection of garbage to come, of which tests ask for many."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
