@@ -13,8 +13,8 @@ from benchmarks.flat.arms import Arm, Effort, prove, rotating
 from zcser.core.buffers import address
 from zcser.flat.engine import Engine
 from zcser.flat.program import ALIGNMENT
+from zcser.payloads import get
 from zcser.payloads.messages import InferRequest
-from zcser.payloads.suite import builtin
 
 __all__ = ["SIZES", "aligned", "misaligned", "tensors"]
 
@@ -131,7 +131,7 @@ def writer(engine: Engine, out: memoryview) -> Callable[[Any], int]:
 def misaligned(which: subjects.Which) -> tuple[int, int]:
     """Of messages that lie in aligned memory: how many tensors are misaligned there, and how many were looked at."""
     engine = subjects.engines(InferRequest)[which]
-    requests = builtin("request-1k").values(values.DISTINCT)  # two tensors behind a head of many lengths
+    requests = get("request-1k").values(values.DISTINCT)  # two tensors behind a head of many lengths
     found = looked_at = 0
     for value in requests:
         size = engine.encoded_size(value)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from zcser.payloads import get
 from zcser.payloads.messages import InferRequest, NamedTensor, Param, TokenChunk
-from zcser.payloads.suite import builtin
 
 __all__ = ["DISTINCT", "chunks", "requests", "with_tensor"]
 
@@ -60,7 +60,7 @@ def requests() -> list[InferRequest]:
 
 def chunks() -> list[TokenChunk]:
     """Of the built-in payload `llm-chunk`."""
-    return builtin("llm-chunk").values(DISTINCT)
+    return get("llm-chunk").values(DISTINCT)
 
 
 def with_tensor(number: int, size_bytes: int) -> InferRequest:

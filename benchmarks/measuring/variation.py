@@ -1,7 +1,7 @@
 """By how much processes differ that measure the same: the cost that the core reports, and the plain mean beside it.
 
 1. The cost is the p10 of clean batches, by the core's own functions and the batches of the preset quick, spread over
-   several visits of each operation as the core spreads them.
+   several visits of each operation as the core spreads them, and waits for the CPU's full speed as the core does.
 2. Variation is the standard deviation over processes ÷ their mean, of each operation. The figure is the root mean square
    over operations, as that of ``zcser doctor``.
 3. Load is two processes that compute without pause. They end by themselves, should nobody end them.
@@ -24,6 +24,7 @@ from benchmarks.support.figures import Figure, Goal
 from benchmarks.support.fresh import in_fresh_process
 from zcser.measure.collector import freeze
 from zcser.measure.cost import process_cost, time_batches
+from zcser.measure.pace import Pace, Patience
 from zcser.measure.plan import PRESETS
 from zcser.measure.sample import Slot
 
@@ -37,8 +38,12 @@ BUSY = 2
 _BUSY_S = 120
 
 
-def costs(slot: Slot) -> Costs:
-    """In this process, of each operation: p10 of clean batches, mean of all, and the share of dirty ones."""
+def costs(slot: Slot, yardstick_ns: int, wait_ns: int) -> tuple[Costs, int, int]:
+    """In this process, of each operation: p10 of clean batches, mean of all, and the share of dirty ones.
+
+    Beside them, the fastest time of the pace's work, and the time spent on waiting.
+    """
+    pace = Pace(yardstick_ns, wait_ns)
     calls = {name: prepare(name) for name in OPERATIONS}
     batches = {name: batch_of(call, argument, slot.batch_ns) for name, (call, argument) in calls.items()}
     means_ns: dict[str, list[float]] = {name: [] for name in OPERATIONS}
@@ -49,7 +54,9 @@ def costs(slot: Slot) -> Costs:
             call, argument = calls[name]
             for _ in range(len(values) // 4):
                 call(argument)
-            more_ns, more_dirty = time_batches(call, [values] * max(1, slot.batches // _VISITS), 60_000_000_000)
+            more_ns, more_dirty = time_batches(
+                call, [values] * max(1, slot.batches // _VISITS), 60_000_000_000, pace=pace
+            )
             means_ns[name] += more_ns
             dirty[name] += more_dirty
     found = {}
@@ -60,7 +67,7 @@ def costs(slot: Slot) -> Costs:
             "mean_ns": fmean(means_ns[name]),
             "dirty": cost.dirty_batches / cost.batches,
         }
-    return found
+    return found, pace.best_ns, pace.waited_ns
 
 
 @contextlib.contextmanager
@@ -77,10 +84,11 @@ def busy(count: int) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 def variation(effort: Effort) -> tuple[list[Figure], dict[str, Any]]:
     """Both, with the machine as it is and under load."""
-    slot = PRESETS["quick"].slot
-    idle = [in_fresh_process(costs, slot) for _ in range(effort.processes)]
+    patience = Patience(0, int(PRESETS["quick"].wait_s * 1e9), effort.processes)
+    idle = _processes(effort.processes, patience)
     with busy(BUSY):
-        loaded = [in_fresh_process(costs, slot) for _ in range(effort.processes)]
+        # Beside them the CPU is never at full speed, so that waiting for it would be in vain.
+        loaded = _processes(effort.processes, Patience(patience.best_ns, 0, effort.processes))
     figures = [
         _figure("idle, p10 of clean batches", idle, "p10_ns", Goal("<", 2)),
         _figure("idle, mean of all batches", idle, "mean_ns"),
@@ -88,6 +96,17 @@ def variation(effort: Effort) -> tuple[list[Figure], dict[str, Any]]:
         _figure(f"{BUSY} busy processes, mean of all batches", loaded, "mean_ns"),
     ]
     return figures, {"idle": idle, "loaded": loaded}
+
+
+def _processes(count: int, patience: Patience) -> list[Costs]:
+    found = []
+    for _ in range(count):
+        of_process, best_ns, waited_ns = in_fresh_process(
+            costs, PRESETS["quick"].slot, patience.best_ns, patience.share_ns
+        )
+        patience.spend(best_ns, waited_ns)
+        found.append(of_process)
+    return found
 
 
 def _figure(

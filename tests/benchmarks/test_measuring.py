@@ -128,7 +128,8 @@ def test_the_callback_is_timed_on_operations_without_collections():
 
 
 def test_costs_of_a_process_have_every_operation():
-    found = variation.costs(Slot(warm_ns=0, batches=2, batch_ns=20_000, latency_ns=0))
+    found, best_ns, waited_ns = variation.costs(Slot(warm_ns=0, batches=2, batch_ns=20_000, latency_ns=0), 1, 0)
+    assert (best_ns, waited_ns) == (1, 0)
     assert set(found) == set(OPERATIONS)
     assert all(cost["p10_ns"] > 0 and 0 <= cost["dirty"] <= 1 for cost in found.values())
 

@@ -10,7 +10,8 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto,
 from tests.conformance.schemas import CASES
 from tests.protowire.protoc import compile_protos
 from zcser.core.errors import SchemaError
-from zcser.payloads.messages import Envelope, Telemetry
+from zcser.payloads.envelope import Envelope
+from zcser.payloads.messages import Telemetry
 from zcser.protowire.descriptors import file_descriptor
 from zcser.protowire.emit import emit_proto
 from zcser.protowire.planner import plan_of

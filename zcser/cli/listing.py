@@ -27,6 +27,8 @@ def run(_: argparse.Namespace) -> int:
         out.line(one_line(reason))
     out.line()
     out.table(_payloads([payloads.get(name) for name in payloads.names()]))
+    out.line()
+    out.table(_on_request([name for name in payloads.all_names() if name not in payloads.names()]))
     return 0
 
 
@@ -50,6 +52,24 @@ def _codecs(infos: list[CodecInfo]) -> Table:
 def _payloads(found: list[Payload]) -> Table:
     columns = (Column("payload", align="left"), Column("as JSON"), Column("what it is", align="left"))
     rows = tuple((Entry(payload.name), _size(payload), Entry(one_line(payload.doc))) for payload in found)
+    return Table("", columns, rows)
+
+
+def _on_request(names: list[str]) -> Table:
+    """Those that are too large, or too many, to be measured unless asked for."""
+    columns = (
+        Column("--payload NAME:KNOB=VALUE,...", align="left"),
+        Column("what it is", align="left"),
+        Column("knobs", align="left"),
+    )
+    rows = tuple(
+        (
+            Entry(name),
+            Entry(one_line(payloads.doc_of(name))),
+            Entry(" ".join(f"{knob}={one.default}" for knob, one in payloads.knobs_of(name).items())),
+        )
+        for name in names
+    )
     return Table("", columns, rows)
 
 

@@ -114,7 +114,11 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", nargs="?", metavar="FILE|module:function", help=SOURCE_HELP)
     group = parser.add_argument_group("what to measure")
     group.add_argument(
-        "--payload", nargs="+", action="extend", metavar="NAME", help="built-in payloads (default: all; see zcser list)"
+        "--payload",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="built-in payloads, NAME or NAME:KNOB=VALUE,... (default: the eight that zcser list shows first)",
     )
     group.add_argument("--codecs", type=_names, metavar="A,B", help="codecs (default: all that are installed)")
     group.add_argument("--ops", type=_names, metavar="A,B", help="operations (default: all that a codec has)")

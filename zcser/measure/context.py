@@ -148,13 +148,18 @@ class ProcessNoise:
     involuntary_switches, voluntary_switches
         Of the measuring thread, over its life.
     dirty_share
-        Share of its cost batches with a preemption inside, 0 to 1; None where it finished no batch.
+        Share of its cost batches that were left out, 0 to 1: a preemption inside, or below full speed; None where it
+        finished no batch.
     stalled_us
         Time in which some task of the machine waited for a CPU, from /proc/pressure/cpu; None where there is none.
     throttled_us
         Time for which the cgroup's quota stopped it; None without a cgroup controller.
     throttled_periods
         Periods of the quota that ended with the cgroup stopped; None likewise.
+    yardstick_ns, slow_share, waited_s
+        The fastest that a fixed piece of work ran; share of readings that took over 5% longer than the run's fastest, as
+        beside a busy neighbour on the core; time spent on waiting for that to end. See `zcser.measure.pace`; None where
+        it was not watched.
     wall_s
         Life of the process as the parent saw it: start, imports, preparation and measuring.
     """
@@ -168,6 +173,9 @@ class ProcessNoise:
     throttled_us: int | None
     wall_s: float
     throttled_periods: int | None = None
+    yardstick_ns: int | None = None
+    slow_share: float | None = None
+    waited_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What an operation costs when nothing disturbs it: batches of calls between two readings of the clock.
 
-1. A batch in which the thread was preempted is dirty, and is left out; how many were is reported.
+1. A batch in which the thread was preempted, or beside which the core was not at full speed (`zcser.measure.pace`), is
+   dirty, and is left out; how many were is reported.
 2. The cost of a process is the p10 of its clean batches. Where none was clean all are used, and the cell says so.
 3. Batching hides the tail by design; the tail is `zcser.measure.latency`'s.
 """
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from zcser.measure.noise import preemptions
+from zcser.measure.pace import UNWATCHED, Pace
 from zcser.measure.stats import ProcessCost
 from zcser.measure.timer import loops
 
@@ -24,6 +26,7 @@ def time_batches(
     batches: Sequence[Sequence[Any]],
     patience_ns: int,
     *,
+    pace: Pace = UNWATCHED,
     switches: Callable[[], int] = preemptions,
 ) -> tuple[list[float], list[bool]]:
     """Time batches one after the other.
@@ -36,6 +39,8 @@ def time_batches(
         The arguments of each batch; none is empty.
     patience_ns
         After so much time in calls no further batch is begun.
+    pace
+        What is asked for the core's speed before and after each batch, and may wait for it.
     switches
         Counter of this thread's preemptions.
 
@@ -47,9 +52,11 @@ def time_batches(
     time_batch = loops().time_batch
     means_ns, dirty = [], []
     for values in batches:
+        full = pace.settle()
         before = switches()
         elapsed_ns = time_batch(call, values)
-        dirty.append(switches() != before)
+        preempted = switches() != before
+        dirty.append(preempted or not (full and pace.full()))
         means_ns.append(elapsed_ns / len(values))
         patience_ns -= elapsed_ns
         if patience_ns < 0:

@@ -59,6 +59,7 @@ _PAIR = Preset(
     allocations_ns=0,
     allocations_op_ns=0,
     silence_s=20,
+    wait_s=0.5,
 )
 
 
@@ -190,7 +191,7 @@ def diagnose(
         if number >= _LEAST_PAIRS and time.perf_counter() - begin > _BOUND_S * number / (number + 1):
             break
         progress(number, _MOST_PAIRS)
-        results.append(run(_request(number, pin, numa)))
+        results.append(run(_request(number, pin, numa, _fastest_ns(results))))
         if not results[-1].complete:
             raise KeyboardInterrupt
     wall_s = time.perf_counter() - begin
@@ -213,7 +214,11 @@ def diagnose(
     )
 
 
-def _request(number: int, pin: tuple[int, ...], numa: int | None) -> Request:
+def _fastest_ns(results: Sequence[Result]) -> int:
+    return min((one.yardstick_ns for result in results for one in result.noise if one.yardstick_ns), default=0)
+
+
+def _request(number: int, pin: tuple[int, ...], numa: int | None, yardstick_ns: int) -> Request:
     return Request(
         payloads=(_CHUNK,),
         codecs=tuple(filter(_installed, _CODECS)),
@@ -221,6 +226,7 @@ def _request(number: int, pin: tuple[int, ...], numa: int | None) -> Request:
         preset=_PAIR,
         # Another order of cells in each pair.
         seed=number,
+        yardstick_ns=yardstick_ns,
         pin=pin,
         numa=numa,
     )
@@ -262,6 +268,7 @@ def _evidence(
     *,
     wall_s: float,
 ) -> Evidence:
+    slow = [process.slow_share for process in noise if process.slow_share is not None]
     dirty = [process.dirty_share for process in noise if process.dirty_share is not None]
     wanted_ticks = (counters.busy_ticks or 0) + (counters.steal_ticks or 0)
     return Evidence(
@@ -273,6 +280,7 @@ def _evidence(
         throttled_share=None if seen.throttled_us is None else seen.throttled_us / 1e6 / wall_s,
         stalled_share=None if seen.stalled_us is None else seen.stalled_us / 1e6 / wall_s,
         steal_share=counters.steal_ticks / wanted_ticks if counters.steal_ticks is not None and wanted_ticks else None,
+        slow_share=statistics.fmean(slow) if slow else None,
         preempted_share=statistics.fmean(dirty) if dirty else None,
         swapped_pages=counters.swapped_pages,
         load=load,

@@ -23,7 +23,7 @@ class Cost:
     p10_ns, low_ns, high_ns
         Median, smallest and largest of these.
     batches, dirty_batches
-        All batches, and those left out because the thread was preempted inside.
+        All batches, and those left out because the thread was preempted inside or the core was not at full speed.
     operations
         Calls inside all batches; 0 where the cost was derived from other cells.
     """

@@ -54,8 +54,10 @@ class Evidence:
         Share of the run in which some task of the machine waited for a CPU.
     steal_share
         Of the CPU time wanted, what a hypervisor gave to others.
+    slow_share
+        Share of readings in which the core was not at full speed; see `zcser.measure.pace`.
     preempted_share
-        Share of timed batches with a preemption inside.
+        Share of timed batches that were left out, for a preemption inside or for that.
     swapped_pages
         Pages moved from or to swap during the run.
     load
@@ -76,6 +78,7 @@ class Evidence:
     throttled_share: float | None = None
     stalled_share: float | None = None
     steal_share: float | None = None
+    slow_share: float | None = None
     preempted_share: float | None = None
     swapped_pages: int | None = None
     load: float | None = None
@@ -166,10 +169,23 @@ def _preemptions(evidence: Evidence) -> Finding | None:
         return None
     return Finding(
         "preempted",
-        f"{100 * share:.0f}% of the timed batches had a preemption inside",
+        f"{100 * share:.0f}% of the timed batches had a preemption inside, or ran below full speed",
         "these batches are left out of the cost; where few are left, it rests on few",
         "--pin to a CPU that nothing else uses; best of all, boot with isolcpus= for that CPU",
         "bad" if share >= 0.5 else "warn",
+    )
+
+
+def _slow_core(evidence: Evidence) -> Finding | None:
+    share = evidence.slow_share
+    if share is None or share < 0.05:
+        return None
+    return Finding(
+        "slow core",
+        f"a fixed piece of work took over 5% longer than its best in {100 * share:.0f}% of readings",
+        "another guest or program on the same physical core, or a lowered clock, slows whatever is timed; latencies hold it",
+        "measure on a machine of your own, or on a kind with dedicated cores; keep the core's other thread idle",
+        "bad" if share >= 0.3 else "warn",
     )
 
 
@@ -285,6 +301,7 @@ _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
     _swapping,
     _pressure,
     _preemptions,
+    _slow_core,
     _steal,
     _quota,
     _load,

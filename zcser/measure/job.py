@@ -63,6 +63,8 @@ class Job:
         Objects that the collector has to scan besides an operation's own, while it is timed.
     fresh
         Whether malloc maps each large block anew, instead of reusing what was freed.
+    yardstick_ns, wait_ns
+        See `zcser.measure.pace.Pace`.
     """
 
     codec: str
@@ -77,6 +79,8 @@ class Job:
     check: bool
     live_objects: int = 0
     fresh: bool = False
+    yardstick_ns: int = 0
+    wait_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +138,19 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The last message."""
+    """The last message.
+
+    Attributes
+    ----------
+    yardstick_ns, waited_ns, slow_share
+        The fastest time of the pace's work, the time spent on waiting for full speed, and the share of readings below it
+        (None where there was no reading).
+    """
 
     disturbance: Disturbance
+    yardstick_ns: int = 0
+    waited_ns: int = 0
+    slow_share: float | None = None
 
 
 Message = Began | Checked | Measured | Ended | Finished

@@ -73,6 +73,8 @@ class Preset:
         Whether messages of 1 MB and more are timed a second time, with a malloc that maps each large block anew.
     silence_s
         After so long without a word a worker counts as hung.
+    wait_s
+        Bound on waiting for the core's full speed, over all processes; see `zcser.measure.pace`.
     """
 
     name: PresetName
@@ -90,6 +92,7 @@ class Preset:
     operations: tuple[str, ...] = ()
     both_mallocs: bool = False
     least_rounds: int = 1
+    wait_s: float = 0
 
 
 PRESETS: dict[str, Preset] = {
@@ -106,6 +109,7 @@ PRESETS: dict[str, Preset] = {
         allocations_ns=10 * _MS,
         allocations_op_ns=20 * _MS,
         silence_s=120,
+        wait_s=12,
     ),
     # 12 processes, for the gate's power. It seeks one cell that is 5% slower among some 440, with Holm's correction for
     # their number. Where processes vary by 1.5%, it finds that in 85% of diffs with 10 processes a side, and in 98% with
@@ -127,6 +131,7 @@ PRESETS: dict[str, Preset] = {
         silence_s=600,
         both_mallocs=True,
         least_rounds=8,
+        wait_s=4 * 60,
     ),
     # p99.9 is sure from 100,000 samples on: 8 processes of 12,500, where the time of a cell suffices.
     "tails": Preset(
@@ -142,6 +147,7 @@ PRESETS: dict[str, Preset] = {
         allocations_ns=50 * _MS,
         allocations_op_ns=100 * _MS,
         silence_s=600,
+        wait_s=60,
         operations=("encode", "decode", "read-field"),
     ),
 }
@@ -167,6 +173,8 @@ class Request:
         Of the order of cells.
     live_objects
         Objects that the collector has to scan besides an operation's own, as in a service that holds as many.
+    yardstick_ns
+        The fastest that the pace's work is known to run here, as an earlier run found; 0: unknown.
     pin, numa
         CPUs that workers run on, and the NUMA node that these and their memory belong to; empty and None: any.
     samples
@@ -182,6 +190,7 @@ class Request:
     preset: PresetName | Preset = "quick"
     seed: int = 1
     live_objects: int = 0
+    yardstick_ns: int = 0
     pin: tuple[int, ...] = ()
     numa: int | None = None
     samples: Path | None = None

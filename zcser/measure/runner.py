@@ -26,7 +26,7 @@ from zcser.measure.baseline import CODEC
 from zcser.measure.data import data_fingerprint
 from zcser.measure.document import document
 from zcser.measure.job import Began, Finished, Job, Load
-from zcser.measure.noise import Disturbance
+from zcser.measure.pace import Patience
 from zcser.measure.plan import Key, MeasureError, Plan, Request, make_plan, share_out
 from zcser.measure.process import WorkerLostError, run_job
 from zcser.measure.result import ProcessNoise, Result
@@ -87,7 +87,7 @@ def run(request: Request, progress: Callable[[Event], None] = lambda _: None) ->
     with _opened(request.samples) as file:
         begin = time.perf_counter()
         data = {name: data_fingerprint(payload, plan.preset.rotation) for name, payload in plan.payloads.items()}
-        running = _Run(plan, request.seed, begin)
+        running = _Run(plan, request, begin)
         complete = True
         try:
             for event in running.rounds():
@@ -103,14 +103,16 @@ def run(request: Request, progress: Callable[[Event], None] = lambda _: None) ->
 class _Run:
     """The workers of a run, one after the other."""
 
-    def __init__(self, plan: Plan, seed: int, begin: float) -> None:
+    def __init__(self, plan: Plan, request: Request, begin: float) -> None:
         self.plan = plan
         self.state = State(plan)
         self.noise: list[ProcessNoise] = []
-        self._seed = seed
+        self._seed = request.seed
         self._begin = begin
         codecs = {key.codec for key in plan.measured}
         self._order = [CODEC, *(name for name in plan.codecs if name in codecs)]
+        workers = plan.preset.rounds * len(self._order)
+        self._patience = Patience(request.yardstick_ns, int(plan.preset.wait_s * 1e9), workers)
 
     def rounds(self) -> Iterator[Event]:
         """Run all workers; one event before each, and one at the end."""
@@ -179,8 +181,10 @@ class _Run:
                             at = message
                         elif not isinstance(message, Finished):
                             self.state.take(message, codec, number, fresh=fresh)
-                        elif not todo.check and not fresh:
-                            self._note(codec, number, message.disturbance, time.perf_counter() - begin)
+                        elif not todo.check:
+                            self._patience.spend(message.yardstick_ns, message.waited_ns)
+                            if not fresh:
+                                self._note(codec, number, message, time.perf_counter() - begin)
             except WorkerLostError as error:
                 trouble = f"{codec}: {error}"
                 left = [key for key in left if not done(self.state.records[key])]
@@ -208,6 +212,8 @@ class _Run:
             allocations_op_ns=preset.allocations_op_ns,
             check=number < 0,
             live_objects=self.plan.live_objects,
+            yardstick_ns=self._patience.best_ns,
+            wait_ns=self._patience.share_ns,
         )
 
     def _load(self, payload: str, keys: Sequence[Key], share_ns: int) -> Load:
@@ -218,7 +224,8 @@ class _Run:
             most_kept={key.operation: self.state.most_kept(key) for key in keys},
         )
 
-    def _note(self, codec: str, number: int, seen: Disturbance, wall_s: float) -> None:
+    def _note(self, codec: str, number: int, end: Finished, wall_s: float) -> None:
+        seen = end.disturbance
         costs = [
             record.samples[number].cost
             for key, record in self.state.records.items()
@@ -236,6 +243,9 @@ class _Run:
                 stalled_us=seen.stalled_us,
                 throttled_us=seen.throttled_us,
                 throttled_periods=seen.throttled_periods,
+                yardstick_ns=end.yardstick_ns,
+                slow_share=end.slow_share,
+                waited_s=end.waited_ns / 1e9,
                 wall_s=wall_s,
             )
         )

@@ -9,6 +9,7 @@
    may keep is bounded by their memory, and an operation of a whole batch has no such pass.
 6. The batches of a cell are spread over several visits, between which other cells have their turn: what slows a machine
    for a while, as a neighbour on the same core does, then meets some batches of all cells instead of all of some.
+7. Batches, and calls that are their own, wait for the core's full speed as long as the `Pace` allows; latencies do not.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from zcser.measure.cost import process_cost, time_batches
 from zcser.measure.inputs import Inputs
 from zcser.measure.latency import Windows, record_empty, record_latencies
 from zcser.measure.noise import preemptions
+from zcser.measure.pace import UNWATCHED, Pace
 from zcser.measure.stats import ProcessCost, Timed, joined
 
 T = TypeVar("T")
@@ -119,7 +121,13 @@ def collecting() -> Iterator[None]:
 
 
 def take_sample(
-    call: Callable[[Any], Any], inputs: Inputs, slot: Slot, *, most_kept: int = 0, live_objects: int = 0
+    call: Callable[[Any], Any],
+    inputs: Inputs,
+    slot: Slot,
+    *,
+    most_kept: int = 0,
+    live_objects: int = 0,
+    pace: Pace = UNWATCHED,
 ) -> Sample:
     """Time an operation.
 
@@ -135,8 +143,10 @@ def take_sample(
         Results that may live at a time.
     live_objects
         Objects that the collector has to scan besides the operation's own.
+    pace
+        See `zcser.measure.cost.time_batches`.
     """
-    visits = visit(call, inputs, slot, most_kept=most_kept, live_objects=live_objects)
+    visits = visit(call, inputs, slot, most_kept=most_kept, live_objects=live_objects, pace=pace)
     while True:
         try:
             next(visits)
@@ -146,7 +156,13 @@ def take_sample(
 
 
 def visit(
-    call: Callable[[Any], Any], inputs: Inputs, slot: Slot, *, most_kept: int = 0, live_objects: int = 0
+    call: Callable[[Any], Any],
+    inputs: Inputs,
+    slot: Slot,
+    *,
+    most_kept: int = 0,
+    live_objects: int = 0,
+    pace: Pace = UNWATCHED,
 ) -> Generator[None, None, Sample]:
     """Time an operation in several visits: between two of them, which is where this yields, others may be timed.
 
@@ -158,11 +174,21 @@ def visit(
     visits = 1 if live_objects else _VISITS
     if op_ns >= slot.batch_ns:
         return (
-            yield from _long(call, inputs, slot, visits, op_ns=op_ns, probed_ns=probed_ns, live_objects=live_objects)
+            yield from _long(
+                call, inputs, slot, visits, op_ns=op_ns, probed_ns=probed_ns, live_objects=live_objects, pace=pace
+            )
         )
     return (
         yield from _short(
-            call, inputs, slot, visits, op_ns=op_ns, probed_ns=probed_ns, most_kept=most_kept, live_objects=live_objects
+            call,
+            inputs,
+            slot,
+            visits,
+            op_ns=op_ns,
+            probed_ns=probed_ns,
+            most_kept=most_kept,
+            live_objects=live_objects,
+            pace=pace,
         )
     )
 
@@ -214,6 +240,7 @@ def _long(
     op_ns: int,
     probed_ns: int,
     live_objects: int,
+    pace: Pace,
 ) -> Generator[None, None, Sample]:
     count = max(1, (slot.total_ns - probed_ns) // op_ns)
     parts = _parts(inputs.arguments(count), visits)
@@ -225,7 +252,7 @@ def _long(
             yield
         freeze()
         with live_heap(live_objects), collecting(), GcRecorder() as recorder:
-            windows, of_visit = _each_a_batch(call, arguments, now_ns() + patience_ns)
+            windows, of_visit = _each_a_batch(call, arguments, patience_ns, pace)
         timed.append(_timed(windows, recorder))
         dirty += of_visit
     single = joined(timed)
@@ -242,14 +269,19 @@ def _long(
     )
 
 
-def _each_a_batch(call: Callable[[Any], Any], arguments: Sequence[Any], deadline_ns: int) -> tuple[Windows, list[bool]]:
-    """Single calls, each with its own answer to whether the thread was preempted inside."""
+def _each_a_batch(
+    call: Callable[[Any], Any], arguments: Sequence[Any], patience_ns: int, pace: Pace
+) -> tuple[Windows, list[bool]]:
+    """Single calls, each with its own answer to whether it is dirty."""
     windows, dirty = [], []
     for argument in arguments:
+        full = pace.settle()
         before = preemptions()
-        windows.append(record_latencies(call, (argument,), deadline_ns))
-        dirty.append(preemptions() != before)
-        if now_ns() > deadline_ns:
+        windows.append(record_latencies(call, (argument,), now_ns() + patience_ns))
+        preempted = preemptions() != before
+        dirty.append(preempted or not (full and pace.full()))
+        patience_ns -= int(windows[-1].took_ns[0])
+        if patience_ns < 0:
             break
     return Windows(*map(np.concatenate, zip(*windows, strict=True))), dirty
 
@@ -264,6 +296,7 @@ def _short(
     probed_ns: int,
     most_kept: int,
     live_objects: int,
+    pace: Pace,
 ) -> Generator[None, None, Sample]:
     per_batch = max(1, slot.batch_ns // op_ns)
     warm = inputs.arguments(max(1, slot.warm_ns // (2 * op_ns)))
@@ -275,25 +308,25 @@ def _short(
     retained = inputs.arguments(kept) if kept > 0 else []
     freeze()
     with live_heap(live_objects), collecting():
-        begin_ns = now_ns()
+        begin_ns = now_ns() - pace.waited_ns
         for argument in warm:
             call(argument)
-        means_ns, dirty = time_batches(call, first, patience_ns * len(first))
+        means_ns, dirty = time_batches(call, first, patience_ns * len(first), pace=pace)
         operations = sum(map(len, first[: len(means_ns)]))
         single = _single(call, arguments, _PATIENCE * slot.latency_ns, keep=False)
         kept_calls = _single(call, retained, _PATIENCE * slot.retained_ns, keep=True) if retained else None
-        spent_ns = probed_ns + now_ns() - begin_ns
+        spent_ns = probed_ns + now_ns() - pace.waited_ns - begin_ns
     # Caches have seen other cells since, and are warm again after a fraction of the calls.
     again = warm[: max(1, len(warm) // 8)]
     for part in later:
         yield
         freeze()
         with live_heap(live_objects), collecting():
-            begin_ns = now_ns()
+            begin_ns = now_ns() - pace.waited_ns
             for argument in again:
                 call(argument)
-            more_ns, more_dirty = time_batches(call, part, patience_ns * len(part))
-            spent_ns += now_ns() - begin_ns
+            more_ns, more_dirty = time_batches(call, part, patience_ns * len(part), pace=pace)
+            spent_ns += now_ns() - pace.waited_ns - begin_ns
         operations += sum(map(len, part[: len(more_ns)]))
         means_ns += more_ns
         dirty += more_dirty

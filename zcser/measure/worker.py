@@ -30,6 +30,7 @@ from zcser.measure.figures import Allocations, Size
 from zcser.measure.job import Began, Checked, Ended, Finished, Job, Load, Measured
 from zcser.measure.noise import disturbance
 from zcser.measure.operations import OPERATIONS
+from zcser.measure.pace import UNWATCHED, Pace
 from zcser.measure.prepare import Prepared, SameAsDecodeError, require
 from zcser.measure.result import Status
 from zcser.measure.sample import Sample, empty_sample, visit
@@ -56,9 +57,11 @@ def main() -> None:
     gc.disable()
     if not todo.fresh:
         settle_malloc()
-    for message in work(todo):
+    pace = UNWATCHED if todo.check else Pace(todo.yardstick_ns, todo.wait_ns)
+    for message in work(todo, pace):
         job.write(out, message)
-    job.write(out, Finished(disturbance().since(before)))
+    slow_share = pace.slow_readings / pace.readings if pace.readings else None
+    job.write(out, Finished(disturbance().since(before), pace.best_ns, pace.waited_ns, slow_share))
 
 
 def take_order() -> tuple[Any, IO[bytes]]:
@@ -100,18 +103,18 @@ def settle_malloc() -> None:
     del block
 
 
-def work(todo: Job) -> Iterator[job.Message]:
+def work(todo: Job, pace: Pace = UNWATCHED) -> Iterator[job.Message]:
     """Do the cells of a job, one message at a time."""
     for load in todo.loads:
         if todo.codec == CODEC:
-            yield from _baselines(todo, load)
+            yield from _baselines(todo, load, pace)
         elif todo.check:
             yield from _check(todo, load)
         else:
-            yield from _time(todo, load)
+            yield from _time(todo, load, pace)
 
 
-def _baselines(todo: Job, load: Load) -> Iterator[job.Message]:
+def _baselines(todo: Job, load: Load, pace: Pace) -> Iterator[job.Message]:
     visits: dict[str, Visits] = {}
     for name, cell_ns in load.cells_ns.items():
         slot = todo.slot.within(cell_ns)
@@ -120,7 +123,7 @@ def _baselines(todo: Job, load: Load) -> Iterator[job.Message]:
             yield Measured(load.payload, name, empty_sample(slot))
         else:
             call, inputs = baseline(name, todo.rotation, todo.prepare_ns)
-            visits[name] = visit(call, inputs, slot, live_objects=todo.live_objects)
+            visits[name] = visit(call, inputs, slot, live_objects=todo.live_objects, pace=pace)
     yield from _by_turns(load, visits)
 
 
@@ -156,17 +159,17 @@ def _check(todo: Job, load: Load) -> Iterator[job.Message]:
         yield Checked(load.payload, name, writer, size, allocations, copies, len(bench.wires.first()[1]), spent_ns)
 
 
-def _time(todo: Job, load: Load) -> Iterator[job.Message]:
+def _time(todo: Job, load: Load, pace: Pace) -> Iterator[job.Message]:
     yield Began(load.payload, None)
     try:
         bench = _bench(todo, load)
     except Exception as error:  # noqa: BLE001 - rule 3
         yield Ended(load.payload, None, *outcome(error))
         return
-    yield from _by_turns(load, {name: _visits(todo, load, bench, name) for name in load.cells_ns})
+    yield from _by_turns(load, {name: _visits(todo, load, bench, name, pace) for name in load.cells_ns})
 
 
-def _visits(todo: Job, load: Load, bench: Bench, name: str) -> Visits:
+def _visits(todo: Job, load: Load, bench: Bench, name: str, pace: Pace) -> Visits:
     prepared = OPERATIONS[name].prepare(bench)
     return (
         yield from visit(
@@ -175,6 +178,7 @@ def _visits(todo: Job, load: Load, bench: Bench, name: str) -> Visits:
             todo.slot.within(load.cells_ns[name]),
             most_kept=load.most_kept.get(name, 0),
             live_objects=todo.live_objects,
+            pace=pace,
         )
     )
 

@@ -3,7 +3,8 @@
 1. Shapes are those of services in use: Triton's and KServe's tensor requests, OpenAI's stream chunks and embeddings,
    OpenTelemetry's records, a scheduler's batch header. Widths are the narrowest that such services use.
 2. Declaration order is the order of the field numbers on binary wires: new fields are only appended.
-3. ``schemas/`` holds the same messages as ``.proto`` and ``.fbs``, written from these classes by
+3. `zcser.payloads.chat_messages` and `zcser.payloads.tensor_messages` hold those of the payloads that are asked for by name.
+4. ``schemas/`` holds all of them as ``.proto`` and ``.fbs``, written from these classes by
    ``python -m zcser.payloads.schemas``.
 """
 
@@ -22,7 +23,6 @@ __all__ = [
     "BatchMeta",
     "CacheDType",
     "EmbeddingResponse",
-    "Envelope",
     "FinishReason",
     "InferRequest",
     "NamedTensor",
@@ -210,10 +210,3 @@ class EmbeddingResponse:
     created: Int64
     embeddings: npt.NDArray[np.float32]
     usage: Usage
-
-
-@dataclass(slots=True)
-class Envelope:
-    """Any one message: the root of the committed schema files."""
-
-    body: InferRequest | TokenChunk | Telemetry | Records | BatchMeta | EmbeddingResponse

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 from zcser.flat.emit import emit_fbs
-from zcser.payloads.messages import Envelope
+from zcser.payloads.envelope import Envelope
 from zcser.protowire.emit import emit_proto
 from zcser.schema.from_python import schema_of
 
 __all__ = ["texts", "write"]
 
-HEAD = "// Written from zcser/payloads/messages.py by python -m zcser.payloads.schemas; do not edit.\n\n"
+HEAD = "// Written from zcser/payloads/envelope.py by python -m zcser.payloads.schemas; do not edit.\n\n"
 
 
 def texts() -> dict[str, str]:

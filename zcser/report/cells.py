@@ -23,7 +23,10 @@ FLAGS = {
     "capped": ("ᶜ", "capped: a slow cell that met its time bound and has fewer samples"),
     "few-samples": ("ᶠ", "few samples: the figure may move when measured again"),
     "few-processes": ("ᵖ", "few processes: fewer than planned were measured"),
-    "all-dirty": ("ᵈ", "all dirty: in one process every batch was preempted, so none could be left out"),
+    "all-dirty": (
+        "ᵈ",
+        "all dirty: in one process every batch was preempted or below full speed, so none could be left out",
+    ),
     "unstable": ("ˢ", "unstable: the spread over processes is more than a quarter of the figure"),
 }
 """Per flag: its mark and what it means."""

@@ -142,10 +142,17 @@ def _noise(result: Result) -> str:
     shares = [process.dirty_share for process in noise if process.dirty_share is not None]
     stalled = [process.stalled_us for process in noise if process.stalled_us is not None]
     throttled = [process.throttled_us for process in noise if process.throttled_us is not None]
+    slow = [process.slow_share for process in noise if process.slow_share is not None]
+    waited_s = sum(process.waited_s or 0 for process in noise)
     periods = [process.throttled_periods for process in noise if process.throttled_periods is not None]
     facts = [
         f"{len(noise)} process{'es' * (len(noise) != 1)}, preempted {sum(process.involuntary_switches for process in noise):,} times",
-        f"{100 * sum(shares) / len(shares):.1f}% of batches left out of the cost for it" if shares else "",
+        f"the core below its full speed in {100 * sum(slow) / len(slow):.0f}% of readings, {number_text(waited_s)} s waited for it"
+        if slow
+        else "",
+        f"{100 * sum(shares) / len(shares):.1f}% of batches left out of the cost for {'either' if slow else 'it'}"
+        if shares
+        else "",
         f"tasks of this machine waited for a CPU {number_text(sum(stalled) / 1e6)} s" if stalled else "",
         f"throttled {number_text(sum(throttled) / 1e6)} s in {sum(periods)} periods of the quota"
         if any(throttled)
