@@ -39,11 +39,24 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+LONG = ("tests/measure/test_runner", "tests/plugin", "tests/flat", "tests/cli")
+"""Where few tests take long, the longest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that no process is left alone with it at the end."""
+    items.sort(
+        key=lambda item: next((rank for rank, part in enumerate(LONG) if item.nodeid.startswith(part)), len(LONG))
+    )
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> Any:
     """Give tests that share costly things to one process: all of a schema case, for its samples and codecs; else a file's."""
     if config.getvalue("dist") != "load":
         return None
+    # In the order of collection, not by the number of tests, which says little of their time.
+    config.option.loadscopereorder = False
     from xdist.scheduler import LoadScopeScheduling
 
     from tests.conformance.schemas import CASES
