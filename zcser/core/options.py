@@ -54,6 +54,10 @@ class Options:
         ``"off"``: no checks beyond the library's own, for values and bytes that are trusted already.
     strict
         Encode refuses what `zcser.normal` would change (a numpy scalar, an int in a float field, a strided array).
+    aligned
+        protobuf alone, whose tensors else stand where they fall: encode pads, so that the data of each begins at a
+        multiple of 64 bytes from the start of the message, and a read without copies does copy a tensor whose address
+        does not fit its dtype. FlatBuffers does both always.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -61,12 +65,14 @@ class Options:
     deterministic: bool = False
     guard: Guard = "on"
     strict: bool = False
+    aligned: bool = False
 
     def __post_init__(self) -> None:
         _one_of("unknown_fields", self.unknown_fields, get_args(UnknownFields))
         _one_of("guard", self.guard, get_args(Guard))
         _one_of("deterministic", self.deterministic, (False, True))
         _one_of("strict", self.strict, (False, True))
+        _one_of("aligned", self.aligned, (False, True))
         if not isinstance(self.limits, Limits):
             raise TypeError(f"limits must be zcser.Limits(...), not {self.limits!r}")
         if self.strict and self.guard == "off":
