@@ -15,7 +15,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     def tables(progress: Progress) -> tuple[str, dict[str, Any]]:
-        return study(Effort(processes=5), progress)
+        return study(Effort(processes=3, batches=20), progress)
 
     run(parser, arguments.o, name="protowire", title="Payloads in protobuf messages", study=tables)
 

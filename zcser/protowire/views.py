@@ -116,7 +116,7 @@ class _ProtobufSequenceView(SequenceView):
         if index.__class__ is int and self._zc_parsed.buffer is not None:
             try:
                 item = self._zc_items[index]
-            except IndexError:
+            except (IndexError, TypeError):  # a TypeError for what no size can be
                 return super().__getitem__(index)
             return self._zc_show(item, self._zc_parsed)
         return super().__getitem__(index)
