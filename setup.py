@@ -4,7 +4,18 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-FLAT = Path("zcser/native/flat")
+
+def engine(name: str) -> Extension:
+    """An engine in C: ``zcser.native._NAME``, of the sources in zcser/native/NAME."""
+    folder = Path("zcser/native") / name
+    return Extension(
+        f"zcser.native._{name}",
+        sorted(map(str, folder.glob("*.c"))),
+        depends=sorted(map(str, folder.glob("*.h"))),
+        extra_compile_args=["-std=c11", "-O3", "-fvisibility=hidden"],
+        optional=True,
+    )
+
 
 setup(
     ext_modules=[
@@ -16,12 +27,8 @@ setup(
             libraries=["dl"],
             optional=True,
         ),
-        Extension(
-            "zcser.native._flat",
-            sorted(map(str, FLAT.glob("*.c"))),
-            depends=sorted(map(str, FLAT.glob("*.h"))),
-            extra_compile_args=["-std=c11", "-O3", "-fvisibility=hidden"],
-            optional=True,
-        ),
+        engine("flat"),
+        engine("frame"),
+        engine("header"),
     ]
 )

@@ -68,9 +68,11 @@ def test_its_version_is_that_of_zcser_and_its_implementation_the_engine_that_run
 def test_operations_are_the_engines_own_without_a_call_between(guard):
     one = codec(guard=guard)
     bound = {name for name in vars(one) if not name.startswith("_")} - {"schema", "options"}
-    assert {"encode", "encode_into", "encoded_size", "decode"} <= bound <= one.info.operations
+    assert {
+        "encode", "encode_into", "encode_segments", "encoded_size", "decode", "decode_segments"
+    } <= bound <= one.info.operations  # fmt: skip
     # With the guard off, verify=True must not reach the engine.
-    assert ("view" in bound) == (guard == "on")
+    assert ("view" in bound) == ("view_segments" in bound) == (guard == "on")
     for name in bound:
         assert getattr(one, name) == getattr(one._engine, name)
 
@@ -84,6 +86,10 @@ def test_the_class_has_the_same_operations_as_its_instances():
     assert out[8 : 8 + len(data)] == data
     assert_same(FlatbuffersCodec.decode(one, data), ITEM)
     assert_same(to_value(FlatbuffersCodec.view(one, data)), ITEM)
+    segments = FlatbuffersCodec.encode_segments(one, ITEM)
+    assert b"".join(segments) == data
+    assert_same(FlatbuffersCodec.decode_segments(one, segments), ITEM)
+    assert_same(to_value(FlatbuffersCodec.view_segments(one, segments)), ITEM)
 
 
 def test_it_is_immutable():

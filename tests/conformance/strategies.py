@@ -234,9 +234,14 @@ def tensor(name: str, shape: tuple[int, ...], seed: int, layout: str = "C") -> A
     bits = np.random.default_rng(seed).integers(0, 256, count * dtype.itemsize, np.uint8)
     if name == "bool":
         bits &= 1
-    elif name in ("int4", "uint4"):
+    elif name in ("int1", "int2", "int4", "uint1", "uint2", "uint4"):
         # One to a byte, sign-extended; other bits are no value of the type.
-        bits = (bits & 15 if name == "uint4" else ((bits & 15) ^ 8) - np.uint8(8)).astype(np.uint8)
+        width, sign = int(name[-1]), 1 << int(name[-1]) - 1
+        bits &= (1 << width) - 1
+        if name[0] == "i":
+            bits = (bits ^ sign) - np.uint8(sign)
+    elif name.startswith(("float4", "float6")):
+        bits &= (1 << int(name[5])) - 1
     array = bits.view(dtype).reshape(shape)
     match layout:
         case "read-only":

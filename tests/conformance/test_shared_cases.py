@@ -9,6 +9,7 @@ from __future__ import annotations
 import array
 import dataclasses
 import gc
+import json
 import math
 import mmap
 from pathlib import Path
@@ -24,7 +25,7 @@ from zcser.core.errors import DecodeError, EncodeError, SchemaError
 from zcser.core.options import Limits
 from zcser.core.view import to_value
 from zcser.schema.annotations import Float32, UInt16
-from zcser.schema.model import Int
+from zcser.schema.model import Int, Tensor
 
 Big = Annotated[int, Int(None)]
 OPEN = [value for value in codecs() if value.values[0] != "header"]
@@ -189,6 +190,24 @@ def test_18_keys_of_maps_come_back_as_they_were_or_are_refused(name):
 
 def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+
+
+@pytest.mark.parametrize("name", [value for value in JSON if has(value.values[0], "encode")])
+def test_35_a_tensor_as_numbers_is_json_or_refused_with_the_way_out(name):
+    codec = registry.codec(name, Annotated[np.ndarray, Tensor("float32")], tensors="numbers")
+    for wrong in (np.array([1, np.nan], np.float32), np.array([np.inf], np.float32)):
+        with pytest.raises(EncodeError, match="base64"):
+            codec.encode(wrong)
+        assert_same(registry.codec(name, np.ndarray).decode(registry.codec(name, np.ndarray).encode(wrong)), wrong)
+    base = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for given in (base.astype(">f4"), np.asfortranarray(base), base[:, ::2], base[::-1]):
+        text = json.loads(codec.encode(given))
+        assert (text["shape"], text["data"]) == (list(given.shape), given.ravel().tolist())
+        assert_same(codec.decode(codec.encode(given)), np.ascontiguousarray(given, np.float32))
+    with pytest.raises(EncodeError, match="float32"):
+        codec.encode(base.astype(np.float64))
+    with pytest.raises(DecodeError, match="shape"):
+        codec.decode(b'{"dtype":"float32","shape":[4],"data":[0,1,2,3,4,5]}')
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")

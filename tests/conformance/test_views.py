@@ -13,7 +13,7 @@ import pytest
 from tests.conformance.laws import assert_same, cells, codecs, make, messages, param, row, written
 from tests.conformance.schemas import CASES, Point
 from zcser import registry
-from zcser.core.errors import ReleasedViewError
+from zcser.core.errors import ReleasedViewError, SchemaError
 from zcser.core.view import MapView, RecordView, SequenceView, View, at, release, to_value
 from zcser.schema.model import Ref
 
@@ -119,6 +119,25 @@ def test_paths_lead_into_views_and_values_alike(name):
             with pytest.raises(LookupError, match="nothing at"):
                 at(root, wrong)
     assert at(view, "") is view
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_a_pointer_is_a_path_that_was_found_in_the_schema_before(name):
+    codec, data = registry.codec(name, Batch), written(name, Batch, BATCH)
+    view = codec.view(data)
+    for path in ("/id", "/points/1/x", ("points", -1, "x"), "/named/a~1b/0", "/tensors/0/1/2", "/title", "/blob/0"):
+        pointer = codec.pointer(path)
+        assert pointer(view) == pointer(data) == pickle.loads(pickle.dumps(pointer))(data) == at(view, path)
+    assert codec.pointer("")(view) is view
+    for wrong in ("/nobody", "/points/x", "/title/x", "/id/0", "/blob/0/0"):
+        with pytest.raises(SchemaError, match="no message has"):
+            codec.pointer(wrong)
+    for missing in ("/points/2/x", "/named/z/0", "/tensors/0/9"):
+        with pytest.raises(LookupError, match="nothing at"):
+            codec.pointer(missing)(view)
+    release(view)
+    with pytest.raises(ReleasedViewError):
+        codec.pointer("/id")(view)
 
 
 @pytest.mark.parametrize("name", OPEN)

@@ -23,6 +23,8 @@ VALUE = rich_value()
 MESSAGE = ENGINE.encode(VALUE)
 OUT = bytearray(len(MESSAGE) + 64)
 CUT = MESSAGE[: len(MESSAGE) // 2]
+BYTES = engine(bytes)
+SEGMENTS = [bytearray(part) for part in BYTES.encode_segments(bytes(5000))]
 
 
 def resident_bytes() -> int:
@@ -51,6 +53,9 @@ CALLS: dict[str, tuple[int, Callable[[], Any]]] = {
     "decode": (200_000, lambda: ENGINE.decode(MESSAGE)),
     "decode without copies": (200_000, lambda: ENGINE.decode(MESSAGE, copy=False)),
     "value of a view": (100_000, lambda: to_value(ENGINE.view(MESSAGE))),
+    "decode segments": (200_000, lambda: BYTES.decode_segments(SEGMENTS, copy=False)),
+    "view segments": (200_000, lambda: BYTES.view_segments(SEGMENTS)),
+    "segments that are refused": (100_000, lambda: refused(BYTES.decode_segments, [*SEGMENTS, b"more"])),
     "a message that is refused": (100_000, lambda: refused(ENGINE.decode, CUT)),
     "a value that is refused": (20_000, lambda: refused(ENGINE.encode, None)),
 }

@@ -9,6 +9,8 @@ For any bytes and each engine:
    it gives the value.
 4. The engines agree. Only what a view shows of a message that does not verify may differ: it is not said how far each
    looks.
+5. The same holds of the message cut into segments, anywhere: what is read from them is its value, or `DecodeError`. One
+   segment is as good as the message, and has its faults.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from __future__ import annotations
 import functools
 import importlib.util
 import itertools
+import random
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -82,7 +86,7 @@ class Readers:
     def __init__(self, schema: Schema, *, wrap: Wrap = bytes, names: Sequence[str] | None = None) -> None:
         self.engines = engines(program_of(layout_of(schema)), Options(), built() if names is None else names)
         self.wrap = wrap
-        self.counts = {"values": 0, "refused": 0, "parts shown unverified": 0}
+        self.counts = {"values": 0, "refused": 0, "parts shown unverified": 0, "values of segments": 0}
 
     def check(self, message: bytes) -> None:
         """Read a message in every way there is.
@@ -96,6 +100,14 @@ class Readers:
         self.counts["refused" if isinstance(values[0], DecodeError) else "values"] += 1
         for other in values[1:]:
             _compare(" against ".join(self.engines), values[0], other)
+        parts = segments_of(message)
+        values = [
+            self._read_segments(name, engine, parts, value)
+            for (name, engine), value in zip(self.engines.items(), values, strict=True)
+        ]
+        self.counts["values of segments"] += len(parts) > 1 and not isinstance(values[0], DecodeError)
+        for other in values[1:]:
+            _compare(f"segments by {' against '.join(self.engines)}", values[0], other)
 
     def _read(self, name: str, engine: Engine, message: bytes) -> Any:
         """What an engine reads, or its `DecodeError`."""
@@ -118,6 +130,34 @@ class Readers:
             if isinstance(again, EncodeError):
                 raise Disagreement(f"{name} decode gives what encode refuses: {again}")
         return value
+
+    def _read_segments(self, name: str, engine: Engine, parts: list[bytes], whole: Any) -> Any:
+        """What an engine reads from segments, or its `DecodeError`; `whole` is what it reads from the message."""
+        data = [self.wrap(part) for part in parts]
+        value = outcome(f"{name} decode_segments", lambda: engine.decode_segments(data))
+        for way, read in (
+            ("decode_segments(copy=False)", lambda: plain(engine.decode_segments(data, copy=False))),
+            ("view_segments", lambda: to_value(_whole(engine.view_segments(data)))),
+        ):
+            _compare(f"{name} decode_segments against {way}", value, outcome(f"{name} {way}", read))
+        if len(parts) == 1 or not isinstance(value, DecodeError):
+            _compare(f"{name} decode against decode_segments", whole, value)
+        self.counts["parts shown unverified"] += _walk(name, lambda: engine.view_segments(data, verify=False))
+        return value
+
+
+def segments_of(message: bytes) -> list[bytes]:
+    """A message cut at a few places, which its bytes decide: mostly where the data of a tail begin and end."""
+    rng = random.Random(zlib.crc32(message))
+    data = [
+        (place, place + size)
+        for place in range(64, len(message), 64)
+        if 0 < (size := int.from_bytes(message[place - 4 : place], "little")) <= len(message) - place
+    ]
+    places = set(itertools.chain(*rng.sample(data, rng.randint(0, len(data)))))
+    if rng.random() < 0.3:
+        places.add(rng.randint(0, len(message)))
+    return [message[start:stop] for start, stop in itertools.pairwise([0, *sorted(places), len(message)])]
 
 
 def outcome(way: str, read: Callable[[], Any], expected: type[Exception] = DecodeError) -> Any:

@@ -302,3 +302,19 @@ def test_memory_is_shown_and_explained_where_it_is_asked_for():
 
 def test_result_without_copies_has_no_memory_table():
     assert memory_table(grid_of(realistic(), "request-64k")) is None
+
+
+def test_views_that_lose_against_decode_are_named_and_those_that_win_or_are_none_are_not():
+    made = result(
+        [
+            *(cell(codec, "decode", 100) for codec in ("loses", "wins", "ties", "decodes")),
+            cell("loses", "touch-all", 250),
+            cell("wins", "touch-all", 40),
+            cell("ties", "touch-all", cost(99, 101, 102)),
+            cell("decodes", "touch-all", 300, flags=("same-as:decode",)),
+        ]
+    )
+    notes = [note for note in document_of(made).sections[0].notes if "view" in note]
+    assert notes == [
+        "decode is faster than the view where all of a message is read; the view takes of its time: loses 2.5x"
+    ]

@@ -6,11 +6,12 @@
 2. Reading checks every offset, whether the message was verified or not.
 3. A message ends with its last byte, so that one that was cut short is always refused. Those of other writers may end
    with zeros, which can be cut off unnoticed.
+4. Segments are never joined: what is read from them aliases them as it would alias one buffer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -44,12 +45,13 @@ class FlatbuffersCodec(Codec[T]):
 
     Notes
     -----
-    Copies: `encode` and `encode_into` copy each tensor once, into the message. `decode` copies what it gives; with ``copy=False``, and in views, bytes and tensors alias the
-    message, but for a tensor whose address does not fit its dtype, which is copied. Lifetime: what aliases keeps the
-    buffer alive.
+    Copies: `encode` and `encode_into` copy each tensor once, into the message; `encode_segments` copies none of 4096 bytes
+    and more. `decode` copies what it gives; with ``copy=False``, and in views, bytes and tensors alias the message, but for
+    a tensor whose address does not fit its dtype, which is copied. Lifetime: what aliases keeps the buffer alive.
 
     Alignment: a tensor's data begins at a multiple of 64 bytes from the start of the message, so that its address is
-    aligned where the buffer's is. `encode_into` needs an address that is a multiple of 8.
+    aligned where the buffer's is. In a segment of its own its address is that of the segment. `encode_into` needs an address
+    that is a multiple of 8.
     """
 
     name = "flatbuffers"
@@ -73,10 +75,13 @@ class FlatbuffersCodec(Codec[T]):
             program, options, codec=self.name, normal=self._normal if options.guard == "on" else self._refuse
         )
         # The engine's own methods, so that a call has no frame of Python's between the caller and C.
-        for operation in ("encode", "encode_into", "encoded_size", "decode"):
+        for operation in (
+            "encode", "encode_into", "encode_segments", "encoded_size", "decode", "decode_segments"
+        ):  # fmt: skip
             setattr(self, operation, getattr(self._engine, operation))
         if options.guard == "on":
             self.view = self._engine.view  # type: ignore[method-assign]
+            self.view_segments = self._engine.view_segments  # type: ignore[method-assign]
         self._seal()
 
     def _refuse(self, value: Any) -> Any:
@@ -96,6 +101,15 @@ class FlatbuffersCodec(Codec[T]):
     def encode_into(self, value: T, out: Buffer, offset: int = 0) -> int:
         """See `Codec.encode_into`."""
         return self._engine.encode_into(value, out, offset)
+
+    def encode_segments(self, value: T) -> list[memoryview]:
+        """See `Codec.encode_segments`.
+
+        Bytes, tensors, nested messages, and what else the tail of a message holds, are segments that alias the value where
+        their data have 4096 bytes and more (nested messages are fresh). All segments are read-only, and together the bytes
+        of `encode`.
+        """
+        return self._engine.encode_segments(value)
 
     def patch(self, buffer: Buffer, path: Path, value: Any) -> None:
         """Change one scalar of a message in place.
@@ -164,4 +178,35 @@ class FlatbuffersCodec(Codec[T]):
     def view(self, data: Buffer, *, verify: bool = True) -> View:
         """See `Codec.view`. With the guard off nothing is verified, whatever `verify` says."""
         view: View = self._engine.view(data, verify=verify and self.options.guard == "on")
+        return view
+
+    def decode_segments(self, segments: Sequence[Buffer], *, copy: bool = True) -> T:
+        """See `Codec.decode_segments`.
+
+        Parameters
+        ----------
+        segments
+            A list or tuple of C-contiguous buffers, which together are one message. They may be cut as `encode_segments`
+            cuts them, or otherwise: every vector, string, tensor and nested message has its length in one segment, and its
+            data in that one or the next, whole; all else is in the first segment.
+        copy
+            See `Codec.decode`.
+
+        Raises
+        ------
+        DecodeError
+            As for `decode`; also where segments are missing, cut, or cross a vector, and where nothing in the message leads
+            to one of them. The latter is taken where the message has a field that the schema does not have, whose the
+            segment may be. Offsets of errors are counted from the start of the first segment, through all of them.
+
+        Notes
+        -----
+        Copies: as those of `decode`; segments are never joined. Lifetime: what aliases a segment keeps it alive.
+        """
+        value: T = self._engine.decode_segments(segments, copy=copy)
+        return value
+
+    def view_segments(self, segments: Sequence[Buffer], *, verify: bool = True) -> View:
+        """See `Codec.view_segments`, and `decode_segments` for what is taken. A view keeps all segments alive."""
+        view: View = self._engine.view_segments(segments, verify=verify and self.options.guard == "on")
         return view

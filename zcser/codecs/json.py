@@ -1,34 +1,22 @@
-"""JSON by the standard library: the baseline that is always there, and the one that carries integers of any size.
-
-Strict RFC 8259 both ways: no NaN tokens, UTF-8 alone, no lone surrogates. Of duplicate keys the last one stands.
-"""
+"""JSON by the standard library: the baseline that is always there, and the one that carries integers of any size."""
 
 from __future__ import annotations
 
 import json
 import platform
-import re
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
-from zcser.core.errors import DecodeError
 from zcser.core.options import Options
 from zcser.schema.model import Schema
-from zcser.tree.codec import TreeWriter
 from zcser.tree.form import Form
+from zcser.tree.text import TextWriter, tree_of_text
 
 __all__ = ["JsonCodec"]
 
 T = TypeVar("T")
 
-# An escaped surrogate: alone it has no UTF-8 form, and orjson and simdjson refuse it.
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
-
-def _no_constant(token: str) -> NoReturn:
-    raise ValueError(f"{token} is not JSON")
-
-
-class JsonCodec(TreeWriter[T]):
+class JsonCodec(TextWriter[T]):
     """See the head of this module."""
 
     name = "json"
@@ -36,7 +24,6 @@ class JsonCodec(TreeWriter[T]):
     wire = "json"
     library = "json"
     form = Form(native_bytes=False, finite=True, text_keys=True, big_ints=True)
-    ends_itself = False
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
@@ -44,7 +31,6 @@ class JsonCodec(TreeWriter[T]):
         self._encoder = json.JSONEncoder(
             ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=options.guard == "off"
         ).encode
-        self._decoder = json.JSONDecoder(parse_constant=_no_constant).decode
         self._seal()
 
     @classmethod
@@ -57,10 +43,4 @@ class JsonCodec(TreeWriter[T]):
         return self._encoder(tree).encode()
 
     def _loads(self, data: Any) -> Any:
-        tree = self._decoder(str(data, "utf-8"))
-        if self.options.guard == "on" and _SURROGATE.search(data):
-            try:
-                self._encoder(tree).encode()
-            except UnicodeEncodeError:
-                raise DecodeError("a lone surrogate is escaped in a string", codec=self.name) from None
-        return tree
+        return tree_of_text(data)

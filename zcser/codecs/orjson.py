@@ -7,7 +7,6 @@ the second where it is read into an int field.
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Any, TypeVar
 
 import orjson
@@ -16,17 +15,17 @@ from zcser.core.buffers import Buffer
 from zcser.core.errors import DecodeError
 from zcser.core.options import Options
 from zcser.schema.model import Schema
-from zcser.tree.codec import TreeWriter
 from zcser.tree.form import Form
 from zcser.tree.leaves import RoundedIntError
 from zcser.tree.read import tree_reader
+from zcser.tree.text import TextWriter
 
 __all__ = ["OrjsonCodec"]
 
 T = TypeVar("T")
 
 
-class OrjsonCodec(TreeWriter[T]):
+class OrjsonCodec(TextWriter[T]):
     """See the head of this module."""
 
     name = "orjson"
@@ -34,7 +33,6 @@ class OrjsonCodec(TreeWriter[T]):
     wire = "json"
     library = "orjson"
     form = Form(native_bytes=False, finite=True, text_keys=True, big_ints=False, rounds_ints=True)
-    ends_itself = False
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
@@ -61,11 +59,12 @@ class OrjsonCodec(TreeWriter[T]):
         except DecodeError as error:
             if not isinstance(error.__cause__, RoundedIntError):
                 raise
-        # Rare: a float of 2**63 or more where the schema allows an int too. orjson has accepted the text, so that the
-        # standard library can be asked which of the two is written there.
-        tree = json.loads(bytes(self._flat(data)))
+        # Rare: a float of 2**63 or more where the schema allows an int too. The strict reader tells which of the two
+        # is written there.
+        flat = self._flat(data)
+        tree = self._load_strictly(flat)
         try:
             value: T = self._read_exact(tree) if copy else self._read_exact_nocopy(tree)
         except Exception as error:
-            raise self._not_restored(json.loads(bytes(self._flat(data))), error) from error
+            raise self._not_restored(self._load_strictly(flat), error) from error
         return value

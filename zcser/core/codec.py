@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from zcser.core.buffers import Buffer
 from zcser.core.errors import UnsupportedOperation
 from zcser.core.options import Options
+from zcser.core.paths import Path
+from zcser.core.pointer import Pointer
 from zcser.core.view import View
 
 __all__ = ["LEDGER", "OPERATIONS", "Codec", "CodecInfo", "Reads", "set_directory"]
@@ -40,6 +42,9 @@ OPERATIONS: tuple[str, ...] = (
     "decode_segments",
     "view",
     "view_segments",
+    "encode_lines",
+    "decode_lines",
+    "view_lines",
     *LEDGER,
 )
 
@@ -220,6 +225,28 @@ class Codec(Generic[T]):
         """See `CodecInfo`."""
         return self.describe()
 
+    def pointer(self, path: Path) -> Pointer:
+        """One place in the messages of this codec, found in the schema once, to be read from many messages.
+
+        Parameters
+        ----------
+        path
+            A JSON Pointer (``"/choices/0/text"``) or a tuple of names and indices.
+
+        Returns
+        -------
+        Pointer
+            Call it with a view of this codec, or with a buffer, to have what `zcser.at` finds there.
+
+        Raises
+        ------
+        SchemaError
+            No message of the schema has such a place.
+        UnsupportedOperation
+            The codec has no views.
+        """
+        return Pointer(self, *self.schema.along(path))
+
     if TYPE_CHECKING:
         # Declared for type checkers only: at run time a codec has exactly what its subclass defines.
 
@@ -299,6 +326,29 @@ class Codec(Generic[T]):
 
         def view_segments(self, segments: Sequence[Buffer], *, verify: bool = True) -> View:
             """Open segments lazily."""
+
+        def encode_lines(self, values: Iterable[T]) -> bytes:
+            """Encode to one message a line (NDJSON, JSON Lines), each with a line feed behind it."""
+
+        def decode_lines(self, data: Buffer, *, copy: bool = True) -> Iterator[T]:
+            """Decode one message a line, one after the other.
+
+            Parameters
+            ----------
+            data
+                Lines end with a line feed, the last one need not; lines of white space are skipped. Bounds on size and
+                elements are those of a line.
+            copy
+                See `decode`.
+
+            Raises
+            ------
+            DecodeError
+                While iterating; `line` and `offset` say where in `data`. A line that is no message ends the iteration.
+            """
+
+        def view_lines(self, data: Buffer, *, verify: bool = True) -> Iterator[View]:
+            """Open one message a line, each with a view of its own. Otherwise as `decode_lines` and `view`."""
 
         def convert(self, value: T) -> Any:
             """The library's own object for a value, guards included: the first half of `encode`."""

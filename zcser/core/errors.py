@@ -19,6 +19,9 @@ __all__ = [
     "CodecUnavailableError",
     "DecodeError",
     "EncodeError",
+    "FrameChecksumError",
+    "FrameError",
+    "FrameTruncatedError",
     "ReleasedViewError",
     "SchemaError",
     "TruncatedError",
@@ -44,8 +47,10 @@ def _rebuild(cls: type[ZcserError], args: tuple[Any, ...], state: dict[str, Any]
     return error
 
 
-def _located(message: str, codec: str | None, path: str | None, offset: int | None) -> str:
+def _located(message: str, codec: str | None, path: str | None, offset: int | None, line: int | None = None) -> str:
     where = []
+    if line is not None:
+        where.append(f"in line {line}")
     if path is not None:
         where.append(f"at {path or 'the root'}")
     if offset is not None:
@@ -100,18 +105,27 @@ class DecodeError(ZcserError, ValueError):
         JSON Pointer to the part of the message, where it is known.
     offset
         Byte offset in the input, where it is known.
+    line
+        Number of the line, from 1, in an input of one message a line; None elsewhere.
     reason
         The message without codec and place.
     """
 
     def __init__(
-        self, message: str, *, codec: str | None = None, path: str | None = None, offset: int | None = None
+        self,
+        message: str,
+        *,
+        codec: str | None = None,
+        path: str | None = None,
+        offset: int | None = None,
+        line: int | None = None,
     ) -> None:
-        super().__init__(_located(message, codec, path, offset))
+        super().__init__(_located(message, codec, path, offset, line))
         self.reason = message
         self.codec = codec
         self.path = path
         self.offset = offset
+        self.line = line
 
 
 class TruncatedError(DecodeError):
@@ -128,6 +142,18 @@ class VerifyError(DecodeError):
 
 class ChecksumError(DecodeError):
     """The message's checksum does not match its bytes."""
+
+
+class FrameError(DecodeError):
+    """The bytes are no frame, or not one of this codec and schema; `offset` counts from where the buffer begins."""
+
+
+class FrameTruncatedError(FrameError, TruncatedError):
+    """The input ends inside a frame."""
+
+
+class FrameChecksumError(FrameError, ChecksumError):
+    """A frame was damaged on the way, or written while it was read."""
 
 
 class SchemaError(ZcserError, ValueError):

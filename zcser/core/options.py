@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
-__all__ = ["Guard", "Limits", "Options", "UnknownFields"]
+__all__ = ["Guard", "Limits", "Options", "TensorText", "UnknownFields"]
 
 Guard = Literal["on", "off"]
 UnknownFields = Literal["drop", "refuse"]
+TensorText = Literal["base64", "numbers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,10 @@ class Options:
         ``"off"``: no checks beyond the library's own, for values and bytes that are trusted already.
     strict
         Encode refuses what `zcser.normal` would change (a numpy scalar, an int in a float field, a strided array).
+    tensors
+        How formats of text write the elements of a tensor: as ``"base64"`` of their bytes, which holds every dtype and
+        value, or as a list of ``"numbers"``, which people and other programs read, and which has no form for NaN,
+        infinities and complex numbers. Both are read, whatever this says. Formats that hold bytes ignore it.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -61,12 +66,14 @@ class Options:
     deterministic: bool = False
     guard: Guard = "on"
     strict: bool = False
+    tensors: TensorText = "base64"
 
     def __post_init__(self) -> None:
         _one_of("unknown_fields", self.unknown_fields, get_args(UnknownFields))
         _one_of("guard", self.guard, get_args(Guard))
         _one_of("deterministic", self.deterministic, (False, True))
         _one_of("strict", self.strict, (False, True))
+        _one_of("tensors", self.tensors, get_args(TensorText))
         if not isinstance(self.limits, Limits):
             raise TypeError(f"limits must be zcser.Limits(...), not {self.limits!r}")
         if self.strict and self.guard == "off":

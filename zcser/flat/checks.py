@@ -262,11 +262,14 @@ def tensor_check(type_: Tensor) -> Callable[[int, tuple[int, ...], int, int], No
     return check
 
 
-def enum_check(leaves: Sequence[Leaf], size: int) -> Callable[[bytes | memoryview, int, int, bool], None]:
-    """A check of the enums in structs of `size` bytes: of `count` of them, at a position, items of a vector or one alone."""
+def enum_check(leaves: Sequence[Leaf], size: int) -> Callable[[bytes | memoryview, int, int, int, bool], None]:
+    """A check of the enums in structs of `size` bytes: of `count` of them, items of a vector or one alone.
+
+    They are at `start` of a buffer, and at `place` in the message.
+    """
     known = [(leaf, f"<{code_of(leaf.node)}", frozenset(dict(leaf.node.values))) for leaf in leaves]
 
-    def check(buffer: bytes | memoryview, start: int, count: int, is_vector: bool) -> None:
+    def check(buffer: bytes | memoryview, start: int, count: int, place: int, is_vector: bool) -> None:
         wrong = []
         for order, (leaf, code, members) in enumerate(known):
             numbers = np.ndarray(count, code, buffer, start + leaf.offset, size).tolist()
@@ -276,7 +279,7 @@ def enum_check(leaves: Sequence[Leaf], size: int) -> Callable[[bytes | memoryvie
         if wrong:
             index, order, number = min(wrong)
             leaf = known[order][0]
-            fault = Fault(f"{number} is no member of the enum", start + size * index + leaf.offset)
+            fault = Fault(f"{number} is no member of the enum", place + size * index + leaf.offset)
             fault.steps += [*reversed(leaf.steps), *([index] if is_vector else [])]
             raise fault
 

@@ -31,8 +31,19 @@ class Engine(Protocol):
     def decode(self, data: Buffer, *, copy: bool = True) -> Any:
         """See `Codec.decode`; verifies, whatever the guard."""
 
+    def decode_segments(self, segments: Sequence[Buffer], *, copy: bool = True) -> Any:
+        """See `Codec.decode_segments`; verifies, whatever the guard.
+
+        Every vector, string, tensor and nested message has its length in one segment, and its data in that one or the
+        next, whole; all else is in the first. A segment that nothing leads to is refused, unless the message has a field
+        that the schema does not have.
+        """
+
     def view(self, data: Buffer, *, verify: bool = True) -> Any:
         """See `Codec.view`."""
+
+    def view_segments(self, segments: Sequence[Buffer], *, verify: bool = True) -> Any:
+        """See `Codec.view_segments`, and `decode_segments` for what is taken."""
 
     def verify(self, data: Buffer, /) -> None:
         """Raise `DecodeError` where bytes are not a message."""

@@ -34,7 +34,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
-from zcser.core.dtypes import NAMES
+from zcser.core.dtypes import NAMES, enum_member
 from zcser.schema.model import Enum, Field, Float, Int, Kind, List, Map, Record, Ref, Schema, Tensor, Type, Union
 
 __all__ = [
@@ -208,7 +208,7 @@ class UnionPlan:
     options: tuple[Option, ...]
 
 
-DTYPE = Enum("DType", tuple((name.upper(), number) for number, name in enumerate(NAMES)))
+DTYPE = Enum("DType", tuple((enum_member(name).upper(), number) for number, name in enumerate(NAMES)))
 """The enum of tensor dtypes, numbered as in `zcser.core.dtypes`."""
 
 

@@ -15,14 +15,19 @@ inside the buffer as a whole, vectors are aligned to their elements, map keys as
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 from zcser.core.errors import TruncatedError, VerifyError
 from zcser.core.options import Limits
 from zcser.core.paths import pointer
 from zcser.flat.checks import SMALLEST, Fault
 from zcser.flat.program import Program
+from zcser.flat.segments import Segments
 from zcser.flat.verify_code import VerifyCode
 
-__all__ = ["AMPLIFICATION", "Verifier"]
+__all__ = ["AMPLIFICATION", "SegmentVerifier", "Verifier"]
 
 AMPLIFICATION = (1 << 20, 16)
 """The bytes of a message, each counted as often as it is reached, may be the first and the second times its size."""
@@ -43,12 +48,20 @@ class Verifier:
         Name that an error carries.
     """
 
+    in_segments = False
+
     def __init__(
         self, program: Program, limits: Limits, *, refuse_unknown: bool = False, codec: str | None = None
     ) -> None:
+        self.program = program
         self.limits = limits
         self.codec = codec
-        self._root = VerifyCode(program, limits, refuse_unknown=refuse_unknown).compile()
+        self._root = self._compile(refuse_unknown=refuse_unknown)
+
+    def _compile(self, *, refuse_unknown: bool) -> Callable[..., None]:
+        return VerifyCode(
+            self.program, self.limits, refuse_unknown=refuse_unknown, in_segments=self.in_segments
+        ).compile()
 
     def __call__(self, buffer: bytes | memoryview) -> None:
         """Check a whole message.
@@ -63,13 +76,17 @@ class Verifier:
         VerifyError, TruncatedError
             The bytes contradict the schema or themselves, or lead past the end.
         """
+        self._check(buffer, len(buffer))
+
+    def _check(self, buffer: bytes | memoryview, size: int, *further: Any) -> None:
+        """Check a message of `size` bytes, the first of which are in a buffer."""
         end = len(buffer)
-        if end > self.limits.bytes:
-            raise VerifyError(f"{end} bytes are more than limits.bytes = {self.limits.bytes}", codec=self.codec)
+        if size > self.limits.bytes:
+            raise VerifyError(f"{size} bytes are more than limits.bytes = {self.limits.bytes}", codec=self.codec)
         if end < SMALLEST:
             raise TruncatedError(f"{end} bytes are fewer than any message has", codec=self.codec, offset=end)
         try:
-            self._root(buffer, end, [self.limits.elements, AMPLIFICATION[0] + AMPLIFICATION[1] * end])
+            self._root(buffer, end, [self.limits.elements, AMPLIFICATION[0] + AMPLIFICATION[1] * size, *further])
         except Fault as fault:
             kind = TruncatedError if fault.cut else VerifyError
             raise kind(
@@ -77,3 +94,37 @@ class Verifier:
             ) from None
         except RecursionError as error:
             raise VerifyError("nested deeper than Python's stack", codec=self.codec) from error
+
+
+class SegmentVerifier(Verifier):
+    """Checks messages in segments; to be called with a `Segments`. The parameters are those of a `Verifier`."""
+
+    in_segments = True
+
+    def __call__(self, segments: Segments) -> None:  # type: ignore[override]
+        """Check a whole message.
+
+        Raises
+        ------
+        VerifyError, TruncatedError
+            As for whole messages; and where one is cut otherwise than `zcser.flat.segments` says.
+        """
+        self._check(segments.buffers[0], segments.total, segments)
+        unreached = segments.unreached()
+        if unreached is not None and not self._has_unknown(segments):
+            number, start, size = unreached
+            raise VerifyError(
+                f"nothing in the message leads to segment {number}, of {size} bytes", codec=self.codec, offset=start
+            )
+
+    def _has_unknown(self, segments: Segments) -> bool:
+        """Whether a message that is sound has a field that is not in the schema."""
+        try:
+            self._knowing(segments.buffers[0], len(segments.buffers[0]), [self.limits.elements, 1 << 62, segments])
+        except Fault:
+            return True
+        return False
+
+    @functools.cached_property
+    def _knowing(self) -> Callable[..., None]:
+        return self._compile(refuse_unknown=True)

@@ -22,8 +22,8 @@ __all__ = ["VerifyCode"]
 class VerifyCode(ValueCode):
     """Writes the functions; those of tables take all variables that code has, and the vtables ``seen`` in this message."""
 
-    def __init__(self, program: Program, limits: Limits, *, refuse_unknown: bool) -> None:
-        super().__init__(program, limits)
+    def __init__(self, program: Program, limits: Limits, *, refuse_unknown: bool, in_segments: bool = False) -> None:
+        super().__init__(program, limits, in_segments=in_segments)
         self.refuse_unknown = refuse_unknown
         self.functions: dict[Hashable, str] = {}
         self.waiting: list[Callable[[], None]] = []
@@ -37,7 +37,7 @@ class VerifyCode(ValueCode):
         start = 4 if self.program.is_prefixed else 0
         with self.source.block("def root(b, e, s):"):
             if self.program.is_prefixed:
-                line("check_prefix(b, e)")
+                line("check_prefix(b, s[2].total)" if self.in_segments else "check_prefix(b, e)")
             if self.program.identifier:
                 line(f"check_identifier(b, {start + 4}, {self.source.constant(self.program.identifier)})")
             self.find_root(root, start)
@@ -170,8 +170,8 @@ class VerifyCode(ValueCode):
             case Op.STRUCTS:
                 self.structs(node)
             case Op.NESTED:
-                self.vector(node, 1)
-                line(f"{self.nested(node)}(b, q + {head_of(node)}, n, s, d)")
+                buffer, first = self.vector(node, 1)
+                line(f"{self.nested(node)}({buffer}[{first}:{first} + n], q + {head_of(node)}, n, s, d)")
             case _:
                 self.call(self.table(place.node), "d")
 
@@ -181,12 +181,12 @@ class VerifyCode(ValueCode):
         """The list that the offset at ``q`` leads to."""
         line, item = self.source.line, self.nodes[node.item]
         width = item.size if node.op is Op.NUMBERS else 4
-        self.vector(node, width, width)
+        buffer, first = self.vector(node, width, width, has_offsets=node.op is not Op.NUMBERS)
         depth = self.count()
         if node.bound >= 0:
             line(f"if n != {node.bound}: raise Fault(f'{node.bound} items are needed, not {{n}}', q)")
         if item.op is Op.ENUM:
-            numbers = f"frombuffer(b, '<{code_of(item)}', n, q + {head_of(node)}).tolist()"
+            numbers = f"frombuffer({buffer}, '<{code_of(item)}', n, {first}).tolist()"
             line(f"if not {self.members(item)}.issuperset({numbers}):")
             line("    raise Fault('an item is no member of the enum', q)")
         elif node.op is Op.STRINGS:
@@ -205,7 +205,7 @@ class VerifyCode(ValueCode):
     def map(self, node: Node) -> None:
         """The map that the offset at ``q`` leads to."""
         line = self.source.line
-        self.vector(node, 4)
+        self.vector(node, 4, has_offsets=True)
         depth = self.count()
         line("last = None")
         with self.source.block("for i, (u,) in enumerate(EACH(b[q + 4:x])):"):
@@ -279,9 +279,9 @@ class VerifyCode(ValueCode):
         """A vector of unions, both of whose slots are there."""
         line = self.source.line
         line(f"q = p + o{place.index - 1}")
-        self.vector(node, 1)
+        self.vector(node, 1, has_offsets=True)
         line(f"h = q + 4; i = n; q = p + o{place.index}")
-        self.vector(node, 4)
+        self.vector(node, 4, has_offsets=True)
         line("if n != i: raise Fault(f'{n} unions have {i} types', q)")
         depth = self.count()
         with self.source.block("for j, (u,) in enumerate(EACH(b[q + 4:x])):"):
@@ -292,16 +292,19 @@ class VerifyCode(ValueCode):
         line("j = -1")
 
     def nested(self, node: Node) -> str:
-        """The function of the nested message of ``n`` bytes at ``q``."""
+        """The function of the nested message that is the ``e`` bytes ``b``, at ``q`` in the message around it."""
         return self.later((node.op, node.item), lambda name: self._nested(name, node))
 
     def _nested(self, name: str, node: Node) -> None:
         line, block = self.source.line, self.source.block
         with block(f"def {name}(b, q, e, s, d):"):
             line("if e < SMALLEST: raise Fault(f'{e} bytes are fewer than any message has', q, cut=True)")
-            line("b = b[q:q + e]")
+            if self.in_segments:
+                line("o = s; s = [*s[:2], Segments([b])]")
             with block("try:"):
                 self.find_root(self.table(node.item), 0, "d")
+                if self.in_segments:
+                    line("o[:2] = s[:2]")
             with block("except Fault as fault:"):
                 line("fault.offset += q")
                 line("raise")

@@ -1,12 +1,13 @@
 """Floor 1: C sources, and the one place that chooses between native and pure.
 
-1. The C engine is used where it was built; ``ZCSER_BACKEND=pure`` or ``ZCSER_BACKEND=native`` in the environment forces
-   the choice when this package is first imported, for the life of the process.
-2. Both engines do the same to the last byte; only the time differs.
+1. The C engines are used where they were built, all of them; ``ZCSER_BACKEND=pure`` or ``ZCSER_BACKEND=native`` in the
+   environment forces the choice when this package is first imported, for the life of the process.
+2. Both engines of a format do the same to the last byte; only the time differs.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import Literal
 
@@ -16,6 +17,9 @@ __all__ = ["Backend", "backend"]
 
 Backend = Literal["native", "pure"]
 
+_EXTENSIONS = ("_flat", "_frame", "_header")
+"""Modules of this package that are an engine in C, each with a twin in Python."""
+
 
 def _choose() -> Backend:
     wanted = os.environ.get("ZCSER_BACKEND", "")
@@ -24,7 +28,8 @@ def _choose() -> Backend:
     if wanted == "pure":
         return "pure"
     try:
-        import zcser.native._flat  # noqa: F401
+        for name in _EXTENSIONS:
+            importlib.import_module(f"{__name__}.{name}")
     except ImportError as error:
         if wanted == "native":
             raise CodecUnavailableError(

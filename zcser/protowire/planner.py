@@ -11,7 +11,7 @@ import math
 from collections import deque
 from typing import Any
 
-from zcser.core.dtypes import NAMES
+from zcser.core.dtypes import NAMES, enum_member
 from zcser.core.errors import SchemaError
 from zcser.protowire.names import Scope, field_name, map_entry_name, place_name, snake_case
 from zcser.protowire.plan import UNION_ONEOF, EnumPlan, Label, Message, Missing, Plan, Shape, Slot
@@ -40,7 +40,7 @@ from zcser.schema.names import identifier, type_name
 __all__ = ["DTYPE", "NULL", "plan_of"]
 
 NULL = Enum("NullValue", (("null", 0),))
-DTYPE = Enum("DType", tuple((name, number) for number, name in enumerate(NAMES)))
+DTYPE = Enum("DType", tuple((enum_member(name), number) for number, name in enumerate(NAMES)))
 
 
 def plan_of(schema: Schema) -> Plan:

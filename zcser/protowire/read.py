@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import Message as ProtobufMessage
 
-from zcser.core.dtypes import dtype_name, dtype_numbered, number_of
+from zcser.core.dtypes import MAX_DIMENSIONS, dtype_name, dtype_numbered, number_of
 from zcser.core.errors import DecodeError
 from zcser.core.options import Options
 from zcser.core.source import Source
@@ -30,8 +30,6 @@ from zcser.schema.model import Bytes, List, Map, Null, Record, Ref, Tensor, Type
 __all__ = ["Read", "compile_reader", "open_tensor", "read_value"]
 
 Read = Callable[[ProtobufMessage], Any]
-
-MAX_DIMENSIONS = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 
 
 def compile_reader(plan: Plan, classes: Classes, options: Options, *, copy: bool) -> dict[int, Read]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.result import PayloadRecord, Result
+from zcser.measure.stats import compare
 from zcser.report.cells import Grid, flag_text, grid_of, reasons
 from zcser.report.distribution import distribution_table
 from zcser.report.legend import legend_of
 from zcser.report.model import Document, Section, Table, one_line
 from zcser.report.sentence import verdict
 from zcser.report.tables import baseline_table, latency_table, ledger_table, main_table, memory_table
+from zcser.report.units import ratio_text
 
 __all__ = ["document_of"]
 
@@ -84,6 +86,7 @@ def _section(grid: Grid, record: PayloadRecord | None, tables: tuple[Table, ...]
     notes = [f"all figures here: {flag_text(flag)}" for flag in grid.shared_flags]
     writers = {cell.codec: cell.encoded_by for cell in grid.cells.values() if cell.encoded_by is not None}
     notes += [f"{one_line(codec)} reads what {one_line(writer)} wrote" for codec, writer in writers.items()]
+    notes += _views_that_lose(grid)
     if record is not None:
         # What changed the data comes before what only describes it.
         inferred = sorted(record.notes, key=lambda note: not any(word in note for word in NOTEWORTHY))
@@ -91,6 +94,22 @@ def _section(grid: Grid, record: PayloadRecord | None, tables: tuple[Table, ...]
         if len(inferred) > NOTES_SHOWN:
             notes.append(f"{len(inferred) - NOTES_SHOWN} more notes on the schema: zcser schema {record.source}")
     return Section(one_line(grid.payload), one_line(subtitle), tables, problems, tuple(map(one_line, notes)))
+
+
+def _views_that_lose(grid: Grid) -> list[str]:
+    """One line on the codecs whose view is slower than their decode where all of a message is read."""
+    found = []
+    for codec in grid.codecs:
+        decode, touch = (grid.cells.get((codec, operation)) for operation in ("decode", "touch-all"))
+        if decode is None or touch is None or any(flag.startswith("same-as:") for flag in touch.flags):
+            continue
+        if decode.cost is not None and touch.cost is not None and compare(decode.cost, touch.cost) == "less":
+            found.append(f"{one_line(codec)} {ratio_text(touch.cost.p10_ns / decode.cost.p10_ns)}")
+    if not found:
+        return []
+    return [
+        f"decode is faster than the view where all of a message is read; the view takes of its time: {', '.join(found)}"
+    ]
 
 
 def _notices(result: Result) -> tuple[str, ...]:

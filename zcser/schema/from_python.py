@@ -385,6 +385,9 @@ def _array_dtype(arguments: Sequence[Any], path: str) -> str | None:
     except TypeError:
         return None
     if name is None:
+        if issubclass(scalar, np.datetime64 | np.timedelta64):
+            hint = f"Annotated[np.ndarray, Tensor('{scalar.__name__}[ns]')]"
+            raise SchemaError(f"tensors of {scalar.__name__} need a unit, as in {hint}", path=path)
         raise SchemaError(f"tensors of {scalar.__name__} have no fixed-size element that formats share", path=path)
     return name
 

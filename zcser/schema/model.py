@@ -23,6 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from zcser.core.errors import SchemaError
+from zcser.core.paths import Path
 from zcser.schema.cycles import on_cycles
 from zcser.schema.types import (
     Bool,
@@ -285,6 +286,12 @@ class Schema:
     def resolve(self, ref: Ref) -> Record:
         """The record of a reference."""
         return self._by_name[ref.name]
+
+    def along(self, path: Path) -> tuple[tuple[str | int, ...], tuple[Any, ...] | None]:
+        """See `zcser.schema.paths.along`."""
+        from zcser.schema.paths import along
+
+        return along(self, path)
 
     @cached_property
     def recursive(self) -> frozenset[str]:

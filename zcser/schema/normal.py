@@ -7,7 +7,8 @@ These changes, and no others, are made; `normal` is idempotent:
 2. An int in a float field becomes a float where that is exact.
 3. A 32-bit float is rounded to nearest; one that would overflow is refused.
 4. A list or tuple becomes the container that the schema names; a subclass of dict becomes a dict.
-5. An array becomes little-endian and C-ordered. Its dtype, shape and bits never change.
+5. An array becomes little-endian and C-ordered. Its dtype, shape and bits never change. A tensor of another library
+   (`zcser.core.dlpack`) becomes the array over its memory.
 6. A member of an int or str enum may be given by its value.
 7. A field that a dict may lack and does has its default, where it has one.
 
@@ -30,7 +31,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from zcser.core.dtypes import dtype_name
+from zcser.core.dlpack import ForeignTensorError, array_of, is_foreign_tensor
+from zcser.core.dtypes import dtype_name, refusal
 from zcser.core.errors import EncodeError
 from zcser.core.options import Limits
 from zcser.core.paths import pointer
@@ -237,12 +239,20 @@ class Normaliser:
         self._refuse(f"{brief(value)} is not a member of {type_}: {', '.join(name for name, _ in type_.members)}", path)
 
     def _tensor(self, type_: Tensor, value: Any, path: Path) -> np.ndarray[Any, Any]:
-        if type(value) not in (np.ndarray, np.memmap):
+        array: np.ndarray[Any, Any]
+        if type(value) in (np.ndarray, np.memmap):
+            array = np.asarray(value)
+        elif is_foreign_tensor(value):
+            self._changed(type_, value, path)
+            try:
+                array = array_of(value)
+            except ForeignTensorError as error:
+                self._refuse(str(error), path)
+        else:
             self._wrong(type_, value, path)
-        array: np.ndarray[Any, Any] = np.asarray(value)
         name = dtype_name(array.dtype)
         if name is None:
-            self._refuse(f"arrays of dtype {array.dtype} cannot be carried; use a fixed-size number type", path)
+            self._refuse(refusal(array.dtype), path)
         if type_.dtype is not None and name != type_.dtype:
             self._refuse(f"{type_} is needed, not dtype {name}; convert it with .astype()", path)
         if type_.shape is not None and (
@@ -384,6 +394,8 @@ def _is_near(type_: Type, value: Any) -> bool:
     """Whether a value of another class may be meant for a type."""
     if isinstance(type_, Enum):
         return type(value) is type(type_.members[0][1])
+    if isinstance(type_, Tensor) and is_foreign_tensor(value):
+        return True
     return isinstance(value, _NEAR.get(type_.kind, ()))
 
 

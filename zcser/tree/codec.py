@@ -15,7 +15,9 @@ from zcser.schema.model import Enum, Float, Int, Optional, Schema, Union
 from zcser.schema.normal import Normaliser
 from zcser.tree.explain import explain
 from zcser.tree.form import Form, refuse_unfit
+from zcser.tree.numbers import NumberNormaliser
 from zcser.tree.read import tree_reader
+from zcser.tree.tensors import writes_numbers
 from zcser.tree.write import tree_writer
 
 __all__ = ["TreeReader", "TreeWriter"]
@@ -108,7 +110,8 @@ class TreeWriter(TreeReader[T]):
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
-        self._normalise = Normaliser(
+        normaliser = NumberNormaliser if writes_numbers(self.form, options) else Normaliser
+        self._normalise = normaliser(
             schema, strict=options.strict, finite=self.form.finite, limits=options.limits, codec=self.name
         )
         write = tree_writer(schema, self.form, options, self._normalise)

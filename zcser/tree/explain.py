@@ -30,7 +30,8 @@ from zcser.schema.model import (
     Union,
 )
 from zcser.tree.form import Form, is_tagged, wire_class
-from zcser.tree.leaves import BadTree, bytes_of_text, float_of, key_reader, round_float32, tensor_reader
+from zcser.tree.leaves import BadTree, bytes_of_text, float_of, key_reader, round_float32
+from zcser.tree.tensors import tensor_reader
 
 __all__ = ["explain"]
 

@@ -5,7 +5,7 @@
 2. An enum stands by its value.
 3. Bytes stand as bytes where the wire has them, else as base64 text (RFC 4648, padded).
 4. A tensor is ``{"dtype": name, "shape": [...], "data": bytes}``, or ``"base64": text`` in place of data; elements
-   little-endian, in C order.
+   little-endian, in C order. Where numbers are asked for, text has ``"data": [numbers]``: see `zcser.tree.numbers`.
 5. A map's keys stand as themselves where the wire has such keys; else an int as its decimal digits, a bool as "true" or
    "false".
 6. A union stands as its value wherever the Python type read back tells the options apart; where it does not (two

@@ -1,4 +1,4 @@
-"""Leaves that a tree cannot hold as they are: bytes as text, tensors, keys that are no text.
+"""Leaves that a tree cannot hold as they are: bytes as text, floats that were written as integers, keys that are no text.
 
 Writers take normal values. Readers take whatever the wire gave, and raise `BadTree` with the reason.
 """
@@ -6,35 +6,25 @@ Writers take normal values. Readers take whatever the wire gave, and raise `BadT
 from __future__ import annotations
 
 import binascii
-import math
 import struct
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from zcser.core.dtypes import dtype_name, dtype_named, tensor_bytes
-from zcser.schema.model import Bool, Int, Tensor
+from zcser.schema.model import Bool, Int
 
 __all__ = [
     "BadTree",
     "RoundedIntError",
     "bytes_of_text",
-    "check_shape",
     "float_of",
     "floats_of",
     "key_reader",
     "round_float32",
-    "tensor_reader",
-    "tensor_tree",
     "text_key",
     "text_of_bytes",
 ]
 
 _FLOAT = struct.Struct("<f")
-
-Array = npt.NDArray[Any]
 
 
 class BadTree(Exception):  # noqa: N818 - never leaves this floor
@@ -115,64 +105,3 @@ def _bool_key(text: str) -> bool:
     if text not in ("true", "false"):
         raise BadTree(f"key {text!r} is neither 'true' nor 'false'")
     return text == "true"
-
-
-def tensor_tree(array: Array, *, native_bytes: bool) -> dict[str, Any]:
-    """The tree of a normal array: see rule 4 of `zcser.tree.form`."""
-    data = tensor_bytes(array)
-    head = {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
-    return {**head, "data": data} if native_bytes else {**head, "base64": text_of_bytes(data)}
-
-
-def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[[Any], Array]:
-    """The inverse of `tensor_tree` for one type of tensor.
-
-    Parameters
-    ----------
-    type_
-        Whose dtype and shape are checked.
-    native_bytes
-        Whether the elements stand as bytes.
-    copy
-        True: arrays are writable and own their memory. False: read-only, over the bytes that the library made.
-    """
-    slot = "data" if native_bytes else "base64"
-    keys = {"dtype", "shape", slot}
-
-    def read(tree: Any) -> Array:
-        if tree.__class__ is not dict or tree.keys() != keys:
-            raise BadTree(f"a tensor is a map with the keys dtype, shape and {slot}")
-        name, shape = tree["dtype"], tree["shape"]
-        if name.__class__ is not str or (type_.dtype is not None and name != type_.dtype):
-            raise BadTree(f"{type_} is needed, not dtype {name!r}")
-        try:
-            dtype = dtype_named(name)
-        except LookupError as error:
-            raise BadTree(str(error)) from None
-        check_shape(type_, shape)
-        data = tree[slot] if native_bytes else bytes_of_text(tree[slot])
-        if data.__class__ is not bytes:
-            raise BadTree(f"a tensor's data must be bytes, not {type(data).__name__}")
-        if len(data) != math.prod(shape) * dtype.itemsize:
-            raise BadTree(f"{len(data)} bytes do not hold a {name} tensor of shape {shape}")
-        try:
-            # np.ndarray rather than frombuffer: it takes ml_dtypes and shapes with a zero in them.
-            array: Array = np.ndarray(tuple(shape), dtype, buffer=data)
-        except ValueError as error:
-            raise BadTree(f"shape {shape}: {error}") from None
-        return array.copy() if copy else array
-
-    return read
-
-
-def check_shape(type_: Tensor, shape: Any) -> None:
-    """Raise unless a shape from a wire is a list of extents that the type allows."""
-    if shape.__class__ is not list or any(extent.__class__ is not int for extent in shape):
-        raise BadTree("a tensor's shape must be a list of integers")
-    if len(shape) > 32 or any(not 0 <= extent < 1 << 63 for extent in shape):
-        raise BadTree(f"shape {shape[:8]} is out of bounds")
-    if type_.shape is not None and (
-        len(shape) != len(type_.shape)
-        or any(want is not None and want != have for want, have in zip(type_.shape, shape, strict=True))
-    ):
-        raise BadTree(f"{type_} is needed, not shape {shape}")

@@ -43,8 +43,8 @@ from zcser.tree.leaves import (
     floats_of,
     key_reader,
     round_float32,
-    tensor_reader,
 )
+from zcser.tree.tensors import tensor_reader
 from zcser.tree.walk import Walk, range_test
 
 __all__ = ["tree_reader", "tree_readers"]

@@ -40,7 +40,8 @@ from zcser.schema.model import (
 )
 from zcser.schema.normal import Normaliser
 from zcser.tree.form import Form, is_tagged, stands_as_itself
-from zcser.tree.leaves import round_float32, tensor_tree, text_key, text_of_bytes
+from zcser.tree.leaves import round_float32, text_key, text_of_bytes
+from zcser.tree.tensors import tensor_writer
 from zcser.tree.walk import Walk, range_test
 
 __all__ = ["tree_writer"]
@@ -68,6 +69,7 @@ class _Writer(Walk):
         super().__init__(schema, form, options, "write")
         self.sort = options.deterministic
         self.normaliser = normaliser
+        self.tensor_tree = tensor_writer(form, options)
 
     # What the generated code is made of ---------------------------------------------------------------------------
 
@@ -140,7 +142,7 @@ class _Writer(Walk):
             self.unless(f"{x}.__class__ is {type(type_.values[0]).__name__} and {x} in {values}", type_, x)
 
     def tensor(self, type_: Tensor) -> Callable[[Any], Any]:
-        slow, native_bytes = functools.partial(self.normaliser.part, type_), self.form.native_bytes
+        slow, tree_of = functools.partial(self.normaliser.part, type_), self.tensor_tree
 
         def write_tensor(value: Any) -> Any:
             fits = (
@@ -151,7 +153,7 @@ class _Writer(Walk):
                 and (name := dtype_name(value.dtype)) is not None
                 and type_.dtype in (None, name)
             )
-            return tensor_tree(value if fits else slow(value), native_bytes=native_bytes)
+            return tree_of(value if fits else slow(value))
 
         return write_tensor
 

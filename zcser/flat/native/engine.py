@@ -21,6 +21,7 @@ from zcser.flat.checks import MOST_DIMENSIONS
 from zcser.flat.layout import Missing
 from zcser.flat.native.view import install_views
 from zcser.flat.program import Choice, Node, Op, Place, Program
+from zcser.flat.segments import segment_views
 from zcser.native import _flat
 from zcser.schema.model import Ref
 from zcser.schema.normal import Normaliser
@@ -67,6 +68,7 @@ def make_engine(program: Program, options: Options, *, codec: str, normal: Calla
         "decode_error": _decode_error(codec),
         "unreadable": lambda error: DecodeError(f"the message cannot be read: {error}", codec=codec),
         "byte_view": lambda data: byte_view(data, codec=codec).toreadonly(),
+        "segment_views": lambda segments: segment_views(segments, codec=codec),
         "byte_array": lambda view: np.frombuffer(view, np.uint8),
         "released": released,
         "no_field": _no_field,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from zcser.core.buffers import Buffer
 from zcser.core.options import Options
 from zcser.flat.program import Program
 from zcser.flat.pure.patch import PurePatcher
 from zcser.flat.pure.read import PureReader
+from zcser.flat.pure.read_segments import SegmentReader
 from zcser.flat.pure.write import PureWriter
 
 __all__ = ["PureEngine", "make_engine"]
@@ -17,7 +20,13 @@ __all__ = ["PureEngine", "make_engine"]
 class PureEngine:
     """A writer and a reader of one program, with the operations of a codec; see `zcser.flat.native.engine` for its twin."""
 
-    def __init__(self, writer: PureWriter, reader: PureReader, patcher: PurePatcher) -> None:
+    def __init__(
+        self,
+        writer: PureWriter,
+        reader: PureReader,
+        patcher: PurePatcher,
+        segment_reader: Callable[[], SegmentReader],
+    ) -> None:
         self.encode = writer.encode
         self.encode_into = writer.encode_into
         self.encode_segments = writer.encode_segments
@@ -28,6 +37,16 @@ class PureEngine:
         self.view = reader.view
         self.patch = patcher.patch
         self._writer = writer
+        # Made when it is first asked for: most engines never are, and its code is as long as the other reader's.
+        self._segment_reader = functools.cache(segment_reader)
+
+    def decode_segments(self, segments: Sequence[Buffer], *, copy: bool = True) -> Any:
+        """See `zcser.core.codec.Codec.decode_segments`."""
+        return self._segment_reader().decode(segments, copy=copy)
+
+    def view_segments(self, segments: Sequence[Buffer], *, verify: bool = True) -> Any:
+        """See `zcser.core.codec.Codec.view_segments`."""
+        return self._segment_reader().view(segments, verify=verify)
 
     @property
     def scratch_size(self) -> int:
@@ -46,4 +65,5 @@ def make_engine(program: Program, options: Options, *, codec: str, normal: Calla
         PureWriter(program, options, codec=codec, normal=normal),
         PureReader(program, options, codec=codec),
         PurePatcher(program, options, codec=codec),
+        lambda: SegmentReader(program, options, codec=codec),
     )

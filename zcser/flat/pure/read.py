@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import functools
 import struct
 from typing import Any
 
@@ -25,7 +24,7 @@ from zcser.flat.pure.view import ViewGenerator
 from zcser.flat.pure.view_parts import TableView, failure
 from zcser.flat.verify import Verifier
 
-__all__ = ["PureReader"]
+__all__ = ["PureReader", "Start"]
 
 _LONGEST_HEAD = 1024
 """Bytes of the longest beginning of a message that is remembered."""
@@ -60,10 +59,10 @@ class PureReader:
         self._limits = options.limits
         self._guarded = options.guard == "on"
         refuse_unknown = options.unknown_fields == "refuse"
-        self._start = _Start(program) if program.identifier or program.is_prefixed else None
+        self._start = Start(program) if program.identifier or program.is_prefixed else None
         self._verifier = Verifier(program, options.limits, refuse_unknown=refuse_unknown, codec=codec)
         eager = ReadGenerator(program, options.limits, refuse_unknown=refuse_unknown)
-        lazy = ViewGenerator(eager, functools.partial(state_of, limits=options.limits), codec)
+        lazy = ViewGenerator(eager, lambda box: state_of(box[0], options.limits), codec)
         rows, opener = eager.rows(program.root), lazy.opener(program.root)
         namespace = eager.compile()
         lazy.make_classes(namespace)
@@ -104,7 +103,7 @@ class PureReader:
         try:
             if SMALLEST <= size <= self._limits.bytes:
                 state = state_of(buffer, self._limits)
-                (root,) = _U32(buffer, 0) if self._start is None else self._start.root(buffer)
+                (root,) = _U32(buffer, 0) if self._start is None else self._start.root(buffer, size)
                 (value,) = self._rows(buffer, (root,) if root else (), state, {}, copy, 0)
                 if state[1] >= 0:
                     return value
@@ -136,7 +135,7 @@ class PureReader:
             self._verifier(buffer)
         if self._start is not None:
             try:
-                self._start.root(buffer)
+                self._start.root(buffer, len(buffer))
             except Exception as error:
                 raise failure(box, error, self._codec) from error
         head, view_class, position, form = self._head
@@ -148,7 +147,7 @@ class PureReader:
             view._zc_form = form
             return view
         try:
-            (position,) = _U32(buffer, 0) if self._start is None else self._start.root(buffer)
+            (position,) = _U32(buffer, 0) if self._start is None else self._start.root(buffer, len(buffer))
             found: View = self._open(box, position)
         except Exception as error:
             raise failure(box, error, self._codec) from error
@@ -164,7 +163,7 @@ class PureReader:
             self._head = (bytes(buffer[:end]), self._view, position, view._zc_form)
 
 
-class _Start:
+class Start:
     """What stands before the root's offset, and behind it.
 
     Parameters
@@ -177,10 +176,10 @@ class _Start:
         self.at = 4 if program.is_prefixed else 0
         self.identifier = program.identifier
 
-    def root(self, buffer: Any) -> tuple[int]:
-        """The place of the root, 0 where its offset is 0; what stands around the offset is checked."""
+    def root(self, buffer: Any, size: int) -> tuple[int]:
+        """The place of the root of a message of `size` bytes, 0 where its offset is 0; what stands around it is checked."""
         if self.at:
-            check_prefix(buffer, len(buffer))
+            check_prefix(buffer, size)
         if self.identifier and buffer[self.at + 4 : self.at + 8] != self.identifier:
             check_identifier(buffer, self.at + 4, self.identifier)
         offset = _U32(buffer, self.at)[0]

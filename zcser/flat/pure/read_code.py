@@ -28,8 +28,9 @@ from zcser.flat.inline import code_of, is_scalar, items_of, levels_of
 from zcser.flat.layout import Missing
 from zcser.flat.program import Node, Op, Place, Program
 from zcser.flat.pure import read_structs, read_unions
+from zcser.flat.pure.read_data import WholeData
 from zcser.flat.pure.read_form import Forms, inlines_of, no_form
-from zcser.flat.pure.read_state import ABSENT, LACKING, array_reader, nested_state, refuse
+from zcser.flat.pure.read_state import ABSENT, LACKING, array_reader, refuse
 
 __all__ = ["VECTORS", "ReadGenerator", "contained", "head_of"]
 
@@ -50,12 +51,17 @@ class ReadGenerator:
         Bounds on depth and elements.
     refuse_unknown
         Refuse a table with a field in a slot that the program does not have.
+    data
+        Where data are found.
     """
 
-    def __init__(self, program: Program, limits: Limits, *, refuse_unknown: bool) -> None:
+    def __init__(
+        self, program: Program, limits: Limits, *, refuse_unknown: bool, data: type[WholeData] = WholeData
+    ) -> None:
         self.program = program
         self.refuse_unknown = refuse_unknown
         self.source = Source()
+        self.data = data(self.source)
         self.names: dict[tuple[str, int], str] = {}
         self.waiting: list[Callable[[], None]] = []
         self.forms: list[Forms] = []
@@ -73,7 +79,6 @@ class ReadGenerator:
             add=operator.add,
             new=object.__new__,
             frombuffer=np.frombuffer,
-            nested_state=nested_state,
             refuse=refuse,
             unpack=struct.unpack_from,
         )
@@ -114,7 +119,7 @@ class ReadGenerator:
             return
         outer, self.heads = self.heads, []
         with self.source.block(f"def {name}(b, p, s, seen, c, d):"):
-            line("_, t, W, text = s; w = 0")
+            line(f"{self.data.shared}; w = 0")
             line("r = {}" if node.op is Op.ENTRY else "r = []; push = r.append")
             if node.op is Op.TABLE and self.program.counts_depth:
                 line("d += 1")
@@ -275,13 +280,13 @@ class ReadGenerator:
             case Op.STRING:
                 self.string(node, variable)
             case Op.BYTES:
-                head = self.blob(node)
+                buffer, first, stop = self.blob(node)
                 if node.bound >= 0:
                     line(f"if n != {node.bound}: refuse()")
-                line(f"{variable} = bytes(b[q + {head}:x]) if c else memoryview(b)[q + {head}:x]")
+                line(f"{variable} = bytes({buffer}[{first}:{stop}]) if c else memoryview({buffer})[{first}:{stop}]")
             case Op.NESTED:
-                head = self.blob(node)
-                line(f"{variable} = {read_unions.nested(self, index)}(b, q + {head}, x, s, c, d)")
+                buffer, first, stop = self.blob(node)
+                line(f"{variable} = {read_unions.nested(self, index)}({buffer}, {first}, {stop}, s, c, d)")
             case Op.BOX:
                 tag = next(self.tags)
                 line(f"p{tag} = q")
@@ -291,22 +296,20 @@ class ReadGenerator:
             case _:
                 line(f"{variable} = {self.alone(index, 'q')}")
 
-    def blob(self, node: Node) -> int:
-        """Bound the bytes at ``q``, which end at ``x``; the bytes of their length."""
-        line, head = self.source.line, head_of(node)
-        line("n = U64(b, q)[0]; x = q + 8 + n" if node.wide_length else "n = W[q >> 2]; x = q + 4 + n")
-        line(f"if q & {head - 1} or x > len(b): refuse()")
-        line(f"w += n + {head}")
-        return head
+    def blob(self, node: Node) -> tuple[str, str, str]:
+        """Bound the bytes at ``q``; their buffer, and where they begin and end in it."""
+        head = head_of(node)
+        span = self.data.span(head)
+        self.source.line(f"w += n + {head}")
+        return span
 
     def string(self, node: Node, variable: str) -> None:
-        """Read the string at ``q``; that its terminator is there is that it ends inside the buffer."""
+        """Read the string at ``q``."""
         line = self.source.line
-        line("n = W[q >> 2]; x = q + 4 + n")
-        line("if q & 3 or b[x]: refuse()")
+        text = self.data.text()
         if node.bound >= 0:
             line(f"if n > {node.bound}: refuse()")
-        line(f"w += n + 5; {variable} = text(b[q + 4:x])")
+        line(f"w += n + 5; {variable} = {text}")
 
     # Vectors ----------------------------------------------------------------------------------------------------------
 
@@ -321,8 +324,8 @@ class ReadGenerator:
         align = item.align if node.op is Op.STRUCTS else width
         inner = items_of(self.program.nodes, item) if node.op is Op.STRUCTS else 0
         with self.source.block(f"def {name}(b, q, s, seen, c, d):"):
-            line(f"n = U{8 * head}(b, q)[0]")
-            line(f"if q & {head - 1}: refuse()")
+            has_offsets = node.op not in {Op.NUMBERS, Op.STRUCTS}
+            buffer, first = self.data.offsets(head) if has_offsets else self.data.items(head, width)
             if align > 4:
                 line(f"if n and q + {head} & {align - 1}: refuse()")
             if node.bound >= 0:
@@ -335,19 +338,19 @@ class ReadGenerator:
                 if node.op is Op.STRUCTS:
                     line(f"if n and d + {levels_of(self.program.nodes, item)} > LIMIT: refuse()")
             if node.op is Op.STRUCTS:
-                line(f"x = b[q + {head}:q + {head} + {width} * n]")
+                line(f"x = {buffer}[{first}:{first} + {width} * n]")
                 line(f"if len(x) != {width} * n: refuse()")
                 line(f"return {contained(node, f'{read_structs.function(self, node.item)}(x)')}")
                 return
             if node.op is Op.NUMBERS:
-                line(f"return {contained(node, self._numbers(item, head))}")
+                line(f"return {contained(node, self._numbers(item, buffer, first))}")
                 return
             line(f"if not n: return {'{}' if node.op is Op.MAP else contained(node, '()')}")
             line("i = (q >> 2) + 1; x = s[2][i:i + n].tolist()")
             line("if len(x) != n or 0 in x: refuse()")
             line("p = map(add, range(q + 4, q + 4 + 4 * n, 4), x)")
             if node.op is Op.STRINGS:
-                line("_, t, W, text = s; w = 0; r = []; push = r.append")
+                line(f"{self.data.shared}; w = 0; r = []; push = r.append")
                 with self.source.block("for q in p:"):
                     self.string(item, "x")
                     line("if w > t: refuse()")
@@ -357,16 +360,16 @@ class ReadGenerator:
             else:
                 line(f"return {contained(node, f'{self.rows(node.item)}(b, p, s, seen, c, d)')}")
 
-    def _numbers(self, item: Node, head: int) -> str:
+    def _numbers(self, item: Node, buffer: str, first: str) -> str:
         """Write what reads ``n`` numbers; the list."""
         if item.op is Op.NULL:
-            self.source.line(f"if q + {head} + n > len(b): refuse()")
+            self.source.line(f"if {first} + n > len({buffer}): refuse()")
             return "[None] * n"
         code = code_of(item)
         few = self.source.constant([struct.Struct(f"<{count}{code}").unpack_from for count in range(_FEW)])
         dtype = np.dtype("?" if code == "?" else f"<{code}")
-        many = f"frombuffer(b, {self.source.constant(dtype)}, n, q + {head}).tolist()"
-        self.source.line(f"x = {few}[n](b, q + {head}) if n < len({few}) else {many}")
+        many = f"frombuffer({buffer}, {self.source.constant(dtype)}, n, {first}).tolist()"
+        self.source.line(f"x = {few}[n]({buffer}, {first}) if n < len({few}) else {many}")
         return f"map({self.source.constant(dict(item.values))}.__getitem__, x)" if item.op is Op.ENUM else "x"
 
     def tensor(self, index: int) -> str:
@@ -385,11 +388,11 @@ class ReadGenerator:
             line("q = p + o + i; n = U32(b, q)[0]")
             line("if q & 3 or n > MOST_DIMENSIONS or n and q + 4 & 7: refuse()")
             line(f"x = {longs}[n](b, q + 4) if n < len({longs}) else unpack(f'<{{n}}q', b, q + 4)")
-            line("q = p + h + j; i = U32(b, q)[0]")
-            line("if q & 3 or q + 4 + i > len(b): refuse()")
+            line("q = p + h + j")
+            buffer, first = self.data.tensor()
             line("s[1] -= z + 8 * n + i + 8")
             line("if s[1] < 0: refuse()")
-            line(f"return {read}(b, k, x, q + 4, i, c)")
+            line(f"return {read}({buffer}, k, x, {first}, i, c)")
 
 
 def _takes_attributes(cls: Any, names: Iterable[str | None]) -> bool:

@@ -34,9 +34,14 @@ def refuse() -> NoReturn:
     raise ValueError("it contradicts the schema, or leads outside itself")
 
 
-def state_of(buffer: Any, limits: Limits) -> list[Any]:
-    """What the functions share about a message: elements and bytes left, its 32-bit words, and what decodes UTF-8."""
-    return _state(buffer, limits.elements, AMPLIFICATION[0] + AMPLIFICATION[1] * len(buffer))
+def state_of(buffer: Any, limits: Limits, size: int | None = None) -> list[Any]:
+    """What the functions share about a message: elements and bytes left, its 32-bit words, and what decodes UTF-8.
+
+    Of a message of `size` bytes, if that is not the buffer's.
+    """
+    return _state(
+        buffer, limits.elements, AMPLIFICATION[0] + AMPLIFICATION[1] * (len(buffer) if size is None else size)
+    )
 
 
 def nested_state(buffer: Any, state: list[Any]) -> list[Any]:

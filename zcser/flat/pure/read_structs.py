@@ -55,7 +55,9 @@ def _write(generator: ReadGenerator, name: str, index: int) -> None:
     value = taker.struct(generator.program.nodes[index])
     each = generator.source.constant(struct.Struct("".join(taker.codes)).iter_unpack)
     with generator.source.block(f"def {name}(x):"):
-        generator.source.line(f"return [{value} for {', '.join(taker.names)}, in {each}(x)]")
+        # Of bytes alone: CPython before 3.13 crashes where the collector finds a memoryview and an iterator over it, as it
+        # may in the frames of an error (gh-77894).
+        generator.source.line(f"return [{value} for {', '.join(taker.names)}, in {each}(bytes(x))]")
 
 
 def array(generator: ReadGenerator, index: int) -> str:

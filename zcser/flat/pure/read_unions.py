@@ -43,7 +43,7 @@ def _oneof(generator: ReadGenerator, name: str, index: int) -> None:
         if generator.program.counts_depth:
             line("if d >= LIMIT: refuse()")
             line("d += 1")
-        line("_, t, W, text = s; w = 0")
+        line(f"{generator.data.shared}; w = 0")
         for number, choice in enumerate(node.choices):
             option = generator.program.nodes[choice.node]
             with generator.source.block(f"{'elif' if number else 'if'} k == {choice.number}:"):

@@ -5,7 +5,7 @@
    what it leads to lies inside the buffer. All else is the verifier's.
 3. Values with their parts (`zcser.to_value`) are read by the functions of `zcser.flat.pure.read_code`, which check all.
 
-Names in generated code: ``box`` holds the buffer ``b`` and what decodes UTF-8, ``p`` is a table, ``f`` the form of its vtable, ``q`` a value.
+Names in generated code: ``box`` is a `Box`, which holds the buffer ``b``, ``p`` is a table, ``f`` the form of its vtable, ``q`` a value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,17 @@ from zcser.flat.layout import Missing
 from zcser.flat.program import Node, Op, Place
 from zcser.flat.pure import view_keys, view_structs, view_unions
 from zcser.flat.pure.read_code import VECTORS, ReadGenerator, head_of
-from zcser.flat.pure.view_parts import EntriesView, KeyedView, ListView, TableView, scalars_base
+from zcser.flat.pure.read_state import text_of
+from zcser.flat.pure.view_parts import (
+    Box,
+    EntriesView,
+    KeyedView,
+    ListView,
+    TableView,
+    scalars_base,
+    segment_box,
+    value_at_home,
+)
 from zcser.schema.model import Str
 
 __all__ = ["ViewGenerator"]
@@ -35,12 +45,12 @@ class ViewGenerator:
     eager
         Writes those functions.
     state
-        Makes the state that those functions share about the message in a buffer.
+        Makes the state that those functions share about the message in a box.
     codec
         Name that errors carry.
     """
 
-    def __init__(self, eager: ReadGenerator, state: Callable[[Any], list[Any]], codec: str | None) -> None:
+    def __init__(self, eager: ReadGenerator, state: Callable[[Box], list[Any]], codec: str | None) -> None:
         self.eager = eager
         self.program = eager.program
         self.source = eager.source
@@ -48,7 +58,7 @@ class ViewGenerator:
         self.codec = codec
         self.classes: list[Callable[[dict[str, Any]], None]] = []
         self.vtables: dict[int, tuple[Vtables, dict[int, int]]] = {}
-        self.source.namespace.update(new=object.__new__, released=released)
+        self.source.namespace.update(new=object.__new__, released=released, segment_box=segment_box, text_of=text_of)
 
     def make_classes(self, namespace: dict[str, Any]) -> None:
         """Make the view classes out of the functions in a namespace, and add them to it."""
@@ -107,7 +117,7 @@ class ViewGenerator:
             attributes = {
                 "__slots__": (),
                 "_zc_codec": self.codec,
-                "_zc_whole": staticmethod(lambda b, p: read(b, (p,), state(b), {}, True, 0)[0]),
+                "_zc_whole": staticmethod(lambda box, p: read(box[0], (p,), state(box), {}, True, 0)[0]),
                 "_zc_places": {
                     place.name: where[place.index] for place in node.places if place.missing is Missing.ABSENT
                 },
@@ -178,21 +188,31 @@ class ViewGenerator:
         line, node = self.source.line, self.program.nodes[index]
         match node.op:
             case Op.STRING | Op.BYTES | Op.NESTED:
-                head = head_of(node)
-                line(f"n = U{8 * head}(b, q)[0]; x = q + {head} + n")
-                line("if x > len(b): refuse()")
-                if node.op is Op.NESTED:
-                    line(f"return {view_unions.nested_opener(self, index)}(box, q + {head}, x)")
-                else:
-                    line("return box[1](b[q + 4:x])" if node.op is Op.STRING else f"return memoryview(b)[q + {head}:x]")
+                self._show_data(index, node)
             case Op.STRUCT:
                 line(f"return {view_structs.opener(self, index)}(box, q)")
             case Op.TENSOR:
-                line(f"return {self.eager.tensor(index)}(b, {position}, [0, {1 << 62}], {{}}, False)")
+                further = ", None, None, box[2]" if self.eager.data.in_segments else ""
+                line(f"return {self.eager.tensor(index)}(b, {position}, [0, {1 << 62}{further}], {{}}, False)")
             case op if op in VECTORS:
                 line(f"return {self.eager.later('vectorview', index, self._vector)}(box, {position})")
             case _:
                 line(f"return {self.opener(index)}(box, {position})")
+
+    def _show_data(self, index: int, node: Node) -> None:
+        """Return the string, the bytes or the nested message at ``q``."""
+        line, head, is_text = self.source.line, head_of(node), node.op is Op.STRING
+        if self.eager.data.in_segments:
+            line(f"i, b, q, n = box[2].find(q, {head}, 1, {int(is_text)}); x = q + n")
+            box, text = "segment_box(box, i)", "text_of"
+        else:
+            line(f"n = U{8 * head}(b, q)[0]; q += {head}; x = q + n")
+            line("if x > len(b): refuse()")
+            box, text = "box", "box[1]"
+        if node.op is Op.NESTED:
+            line(f"return {view_unions.nested_opener(self, index)}({box}, q, x)")
+        else:
+            line(f"return {text}(b[q:x])" if is_text else "return memoryview(b)[q:x]")
 
     # Vectors ----------------------------------------------------------------------------------------------------------
 
@@ -201,11 +221,16 @@ class ViewGenerator:
         line, node = self.source.line, self.program.nodes[index]
         item = self.program.nodes[node.item]
         head, width = head_of(node), item.size if node.op in {Op.NUMBERS, Op.STRUCTS} else 4
+        may_stand_apart = self.eager.data.in_segments and node.op in {Op.NUMBERS, Op.STRUCTS}
         with self.source.block(f"def {name}(box, q):"):
-            line(f"b = box[0]; n = U{8 * head}(b, q)[0]; q += {head}")
-            line(f"if q + {width} * n > len(b): refuse()")
             line(f"x = new(View{index})")
-            line("x._zc_box = box; x._zc_pos = q; x._zc_length = n")
+            if may_stand_apart:
+                line(f"x._zc_home = box, q + {head}; i, _, q, n = box[2].find(q, {head}, {width})")
+                line("x._zc_box = segment_box(box, i); x._zc_pos = q; x._zc_length = n")
+            else:
+                line(f"b = box[0]; n = U{8 * head}(b, q)[0]; q += {head}")
+                line(f"if q + {width} * n > len(b): refuse()")
+                line("x._zc_box = box; x._zc_pos = q; x._zc_length = n")
             line("return x")
         functions = {"_zc_at": f"item{index}"}
         if node.op is Op.MAP:
@@ -231,6 +256,8 @@ class ViewGenerator:
             whole, state = namespace[read], self.state
             bound = {attribute: staticmethod(namespace[function]) for attribute, function in functions.items()}
             base, own = vector_base(node, item)
+            if may_stand_apart:
+                own |= {"__slots__": ("_zc_home",), "_zc_value": value_at_home}
             if "_zc_key" in functions and base is ListView:
                 base, own = KeyedView, own | {"_zc_class": view_keys.class_of_key(self.program, item)}
             namespace[f"View{index}"] = type(
@@ -239,7 +266,7 @@ class ViewGenerator:
                 {
                     "__slots__": (),
                     "_zc_codec": self.codec,
-                    "_zc_whole": staticmethod(lambda b, q: whole(b, q - head, state(b), {}, True, 0)),
+                    "_zc_whole": staticmethod(lambda box, q: whole(box[0], q - head, state(box), {}, True, 0)),
                     **bound,
                     **own,
                 },

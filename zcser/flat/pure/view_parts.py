@@ -23,40 +23,66 @@ from zcser.flat.checks import Fault
 from zcser.flat.inline import code_of
 from zcser.flat.program import Node, Op
 from zcser.flat.pure.read_state import array_source, text_of
+from zcser.flat.segments import Segments
 
 __all__ = [
     "Box", "EntriesView", "KeyedView", "ListView", "NestedBox", "NumbersView", "OneofView", "OneofsView", "Part",
-    "ScalarsView", "StructView", "TableView", "Vector", "failure", "scalars_base", "whole_of",
+    "ScalarsView", "SegmentBox", "StructView", "TableView", "Vector", "failure", "scalars_base", "segment_box",
+    "value_at_home", "whole_of",
 ]  # fmt: skip
+
+
+class SegmentBox:
+    """The box of a segment other than the first, for a vector that stands there."""
+
+    __slots__ = ("number", "whole")
+
+    def __init__(self, whole: list[Any], number: int) -> None:
+        self.whole = whole
+        self.number = number
+
+    def __getitem__(self, index: int) -> Any:
+        if index:
+            return text_of
+        return None if self.whole[0] is None else self.whole[2].buffers[self.number]
 
 
 class NestedBox:
     """The box of a message that lies in another one: what it holds is taken from that one's box at each read."""
 
-    __slots__ = ("start", "stop", "whole")
+    __slots__ = ("source", "start", "stop")
+    source: list[Any] | SegmentBox
     start: int
     stop: int
 
     def __init__(self, box: Box, start: int, stop: int) -> None:
-        place: int = box.start if isinstance(box, NestedBox) else 0
-        self.whole = whole_of(box)
+        place, self.source = (box.start, box.source) if isinstance(box, NestedBox) else (0, box)
         self.start = place + start
         self.stop = place + stop
 
     def __getitem__(self, index: int) -> Any:
-        if index:
+        if index == 1:
             return text_of
-        buffer = self.whole[0]
-        return None if buffer is None else memoryview(buffer)[self.start : self.stop]
+        buffer = self.source[0]
+        found = None if buffer is None else memoryview(buffer)[self.start : self.stop]
+        return Segments([found]) if index else found
 
 
-Box: TypeAlias = list[Any] | NestedBox
-"""The buffer, None once it was released, and what decodes its UTF-8."""
+Box: TypeAlias = list[Any] | SegmentBox | NestedBox
+"""The buffer, None once it was released; what decodes its UTF-8; and of a message in segments, which it is the first of,
+all of them."""
 
 
 def whole_of(box: Box) -> list[Any]:
     """The box of the whole message."""
-    return box.whole if isinstance(box, NestedBox) else box
+    if isinstance(box, NestedBox):
+        box = box.source
+    return box.whole if isinstance(box, SegmentBox) else box
+
+
+def segment_box(box: Box, number: int) -> Box:
+    """The box of a segment; nested messages have one."""
+    return SegmentBox(whole_of(box), number) if number else box
 
 
 class Part(View):
@@ -73,16 +99,20 @@ class Part(View):
 
     def _zc_value(self) -> Any:
         try:
-            return type(self)._zc_whole(self._zc_box[0], self._zc_pos)
+            return type(self)._zc_whole(self._zc_box, self._zc_pos)
         except Exception as error:
             raise self._zc_fail(error) from error
 
     def _zc_release(self) -> None:
-        whole_of(self._zc_box)[0] = None
+        box = whole_of(self._zc_box)
+        box[0] = None
+        del box[2:]
 
     def _zc_retained(self) -> int:
-        buffer = whole_of(self._zc_box)[0]
-        return 0 if buffer is None else len(buffer)
+        buffer, _, *segments = whole_of(self._zc_box)
+        if buffer is None:
+            return 0
+        return segments[0].total if segments else len(buffer)
 
 
 def failure(box: Box, error: Exception, codec: str | None) -> ReleasedViewError | DecodeError:
@@ -132,7 +162,7 @@ class OneofView(Part, RecordView):
 
     def _zc_value(self) -> Any:
         try:
-            return type(self)._zc_whole(self._zc_box[0], self._zc_pos, self._zc_kind)
+            return type(self)._zc_whole(self._zc_box, self._zc_pos, self._zc_kind)
         except Exception as error:
             raise self._zc_fail(error) from error
 
@@ -147,6 +177,15 @@ class Vector(Part):
         if self._zc_box[0] is None:
             raise released()
         return self._zc_length
+
+
+def value_at_home(view: Any) -> Any:
+    """The value of a vector that may stand in another segment than its length, which leads to it."""
+    box, at = view._zc_home
+    try:
+        return type(view)._zc_whole(box, at)
+    except Exception as error:
+        raise view._zc_fail(error) from error
 
 
 class ListView(Vector, SequenceView):
@@ -210,7 +249,7 @@ class OneofsView(ListView):
 
     def _zc_value(self) -> Any:
         try:
-            return type(self)._zc_whole(self._zc_box[0], self._zc_kinds, self._zc_pos)
+            return type(self)._zc_whole(self._zc_box, self._zc_kinds, self._zc_pos)
         except Exception as error:
             raise self._zc_fail(error) from error
 

@@ -43,7 +43,7 @@ def _struct(generator: ViewGenerator, name: str, index: int) -> None:
         attributes: dict[str, Any] = {
             "__slots__": (),
             "_zc_codec": generator.codec,
-            "_zc_whole": staticmethod(lambda b, q: whole(b[q : q + node.size])[0]),
+            "_zc_whole": staticmethod(lambda box, q: whole(box[0][q : q + node.size])[0]),
         }
         getters = {place.name: namespace[f"get{index}_{place.offset}"] for place in node.places}
         namespace[f"View{index}"] = record_view_class(
@@ -74,7 +74,7 @@ def _array(generator: ViewGenerator, name: str, index: int) -> None:
         attributes: dict[str, Any] = {
             "__slots__": (),
             "_zc_codec": generator.codec,
-            "_zc_whole": staticmethod(lambda b, q: whole(b[q : q + node.size])),
+            "_zc_whole": staticmethod(lambda box, q: whole(box[0][q : q + node.size])),
             "_zc_at": staticmethod(namespace[f"item{index}"]),
         }
         namespace[f"View{index}"] = type(base.__name__, (base,), attributes | own)

@@ -48,7 +48,7 @@ def _oneof(generator: ViewGenerator, name: str, index: int) -> None:
             "__slots__": (),
             "_zc_codec": generator.codec,
             "_zc_numbers": numbers,
-            "_zc_whole": staticmethod(lambda b, q, k: whole(b, q, k, state(b), {}, True, 0)),
+            "_zc_whole": staticmethod(lambda box, q, k: whole(box[0], q, k, state(box), {}, True, 0)),
         }
         namespace[f"View{index}"] = record_view_class(
             type("OneofView", (OneofView,), attributes),
@@ -88,7 +88,7 @@ def _oneofs(generator: ViewGenerator, name: str, index: int) -> None:
             "_zc_codec": generator.codec,
             "_zc_width": 4,
             "_zc_at": staticmethod(namespace[f"item{index}"]),
-            "_zc_whole": staticmethod(lambda b, k, q: whole(b, k - 4, q - 4, state(b), {}, True, 0)),
+            "_zc_whole": staticmethod(lambda box, k, q: whole(box[0], k - 4, q - 4, state(box), {}, True, 0)),
         }
         namespace[f"View{index}"] = type("OneofsView", (OneofsView,), attributes)
 

@@ -1,29 +1,57 @@
 /* Whole messages: decoded or checked. */
 #include "read.h"
 
+/* Read a message that was begun with, from its root on. */
+static int read_root_value(Reader *reader, uint64_t root, PyObject **value)
+{
+    const Node *node = &reader->engine->nodes[reader->engine->root];
+    CheckedVtable checked[CHECKED_VTABLES];
+    memset(checked, 0, sizeof checked);
+    reader->checked = checked;
+    int failed = read_alone(reader, node, root, value);
+    if (!failed) {
+        failed = (reader->bytes < 0 && overspent(reader, 0))
+                 || (reader->segments != NULL && check_reached(reader, node, root));
+        if (failed && value != NULL) {
+            Py_CLEAR(*value);
+        }
+    }
+    return failed;
+}
+
+static int finish(Reader *reader, int failed)
+{
+    if (failed) {
+        raise_fault(reader);
+    }
+    reader_end(reader);
+    return failed;
+}
+
 /* Read a message from memory that stays there meanwhile; `value` NULL to check it alone. */
 static int read_message(Engine *engine, const void *base, Py_ssize_t size, PyObject *source, bool copy,
                         PyObject **value)
 {
     Reader reader;
-    CheckedVtable checked[CHECKED_VTABLES];
     uint64_t root;
-    int failed = reader_begin(&reader, engine, base, size, source, copy, &root);
-    if (!failed) {
-        memset(checked, 0, sizeof checked);
-        reader.checked = checked;
-        failed = read_alone(&reader, &engine->nodes[engine->root], root, value);
+    int failed = reader_begin(&reader, engine, base, size, source, copy, &root)
+                 || read_root_value(&reader, root, value);
+    return finish(&reader, failed);
+}
+
+/* The same of segments. */
+static int read_segments(Engine *engine, PyObject *given, bool copy, PyObject **value)
+{
+    Segments *segments = segments_new(engine, given);
+    if (segments == NULL) {
+        return -1;
     }
-    if (!failed && reader.bytes < 0) {
-        failed = overspent(&reader, 0);
-        if (value != NULL) {
-            Py_CLEAR(*value);
-        }
-    }
-    if (failed) {
-        raise_fault(&reader);
-    }
-    reader_end(&reader);
+    Reader reader;
+    uint64_t root;
+    int failed = reader_begin_segments(&reader, engine, segments, copy, &root)
+                 || read_root_value(&reader, root, value);
+    failed = finish(&reader, failed);
+    segments_free(segments);
     return failed;
 }
 
@@ -56,6 +84,20 @@ PyObject *engine_decode(Engine *engine, PyObject *const *args, Py_ssize_t nargs,
     }
     int copy = found[1] == NULL ? 1 : PyObject_IsTrue(found[1]);
     if (copy < 0 || read_buffer(engine, found[0], copy, &value)) {
+        return NULL;
+    }
+    return value;
+}
+
+PyObject *engine_decode_segments(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"segments", "copy", NULL};
+    PyObject *found[2], *value = NULL;
+    if (take_arguments("decode_segments", names, 1, 1, args, nargs, kwnames, found)) {
+        return NULL;
+    }
+    int copy = found[1] == NULL ? 1 : PyObject_IsTrue(found[1]);
+    if (copy < 0 || read_segments(engine, found[0], copy, &value)) {
         return NULL;
     }
     return value;

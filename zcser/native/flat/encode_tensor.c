@@ -79,9 +79,6 @@ static int take_shape(Encoder *encoder, PyObject *array, Kind *kind)
 /* The data of an array that the buffer protocol has no letter for, by way of Python. */
 static int take_odd_data(Encoder *encoder, PyObject *array, Kind *kind, Py_buffer *data)
 {
-    /* Those that may be had so are of one byte, but for bfloat16. */
-    static const int BFLOAT16 = 14;
-    static const uint8_t SIZES[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 8, 16, 2};
     PyObject *found = PyObject_CallOneArg(encoder->engine->tensor_bytes, array);
     if (found == NULL) {
         return -1;
@@ -92,7 +89,7 @@ static int take_odd_data(Encoder *encoder, PyObject *array, Kind *kind, Py_buffe
         misfit(encoder, "an array of another dtype or order");
     } else if (PyArg_ParseTuple(found, "iO", &kind->dtype, &buffer)
                && !PyObject_GetBuffer(buffer, data, PyBUF_SIMPLE)) {
-        uint64_t item = kind->dtype > BFLOAT16 ? 1 : SIZES[kind->dtype];
+        uint64_t item = (uint8_t)PyBytes_AS_STRING(encoder->engine->itemsizes)[kind->dtype];
         failed = take_shape(encoder, array, kind);
         if (!failed && data_size(kind, item) != (uint64_t)data->len) {
             failed = misfit(encoder, "an array was changed while it was encoded");

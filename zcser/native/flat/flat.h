@@ -166,6 +166,7 @@ typedef struct {
     PyObject *decode_error;  /* (reason, offset, is_cut, steps from the inside out) -> DecodeError */
     PyObject *unreadable;    /* (exception) -> DecodeError: a constructor refused what was read. */
     PyObject *byte_view;     /* (data) -> read-only memoryview of bytes, or DecodeError. */
+    PyObject *segment_views; /* (list or tuple) -> tuple of bytes and such memoryviews, one at least, or DecodeError. */
     PyObject *byte_array;    /* (memoryview of bytes) -> array over them, which holds the memoryview. */
     PyObject *released;      /* () -> ReleasedViewError */
     PyObject *no_field;      /* (record's name, name) -> KeyError */
@@ -195,6 +196,7 @@ PyObject *engine_encoded_size(Engine *engine, PyObject *value);
 
 /* read.c */
 PyObject *engine_decode(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *engine_decode_segments(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *engine_verify(Engine *engine, PyObject *data);
 
 /* patch.c */
@@ -202,6 +204,7 @@ PyObject *engine_patch(Engine *engine, PyObject *const *args, Py_ssize_t nargs);
 
 /* view.c */
 PyObject *engine_view(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *engine_view_segments(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *engine_set_view(Engine *engine, PyObject *args);
 int view_add_types(PyObject *module, State *state);
 

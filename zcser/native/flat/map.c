@@ -3,11 +3,24 @@
 
 /* The key of an entry: where it stands, and its object, where there is one. */
 typedef struct {
-    uint64_t first;
-    uint64_t size;       /* Of a string. */
+    const uint8_t *text; /* Of a string. */
+    uint64_t size;
     int64_t bits;
     PyObject *object;    /* Owned. */
 } Key;
+
+static int read_text_key(Reader *reader, const Node *node, uint64_t place, bool is_made, Key *key)
+{
+    uint64_t first;
+    int failed = read_string(reader, node, place, &first, &key->size);
+    if (!failed) {
+        key->text = reader->base + first;
+        failed = is_made ? (key->object = read_text(reader, first, key->size)) == NULL
+                         : check_text(reader, first, key->size);
+    }
+    leave_segment(reader);
+    return failed ? -1 : 0;
+}
 
 static int read_key(Reader *reader, const Place *place, const Node *node, const TableAt *table, bool is_made, Key *key)
 {
@@ -26,24 +39,20 @@ static int read_key(Reader *reader, const Place *place, const Node *node, const 
         if (is_made) {
             key->object = offset == 0 ? Py_NewRef(place->lacking) : read_scalar(reader, node, at);
         }
-    } else if (read_string(reader, node, at, &key->first, &key->size)) {
-        return -1;
-    } else if (!is_made) {
-        return check_text(reader, key->first, key->size);
     } else {
-        key->object = read_text(reader, key->first, key->size);
+        return read_text_key(reader, node, at, is_made, key);
     }
     return is_made && key->object == NULL ? -1 : 0;
 }
 
 /* The object of a key of which only the place was kept; NULL with an exception. */
-static PyObject *key_object(Reader *reader, const Node *node, const Key *key)
+static PyObject *key_object(const Node *node, const Key *key)
 {
     if (key->object != NULL) {
         return Py_NewRef(key->object);
     }
     if (node->op == OP_STRING) {
-        return PyUnicode_DecodeUTF8((const char *)reader->base + key->first, (Py_ssize_t)key->size, "replace");
+        return PyUnicode_DecodeUTF8((const char *)key->text, (Py_ssize_t)key->size, "replace");
     }
     if (node->op == OP_BOOL) {
         return PyBool_FromLong((long)key->bits);
@@ -51,7 +60,7 @@ static PyObject *key_object(Reader *reader, const Node *node, const Key *key)
     return node->op == OP_UINT64 ? PyLong_FromUnsignedLongLong((uint64_t)key->bits) : PyLong_FromLongLong(key->bits);
 }
 
-static bool comes_before(const Reader *reader, const Node *node, const Key *one, const Key *other)
+static bool comes_before(const Node *node, const Key *one, const Key *other)
 {
     if (node->op == OP_UINT64) {
         return (uint64_t)one->bits < (uint64_t)other->bits;
@@ -60,13 +69,13 @@ static bool comes_before(const Reader *reader, const Node *node, const Key *one,
         return one->bits < other->bits;
     }
     uint64_t shared = one->size < other->size ? one->size : other->size;
-    int order = memcmp(reader->base + one->first, reader->base + other->first, shared);
+    int order = memcmp(one->text, other->text, shared);
     return order < 0 || (order == 0 && one->size < other->size);
 }
 
 static int fault_of_order(Reader *reader, const Node *node, uint64_t at, const Key *last, const Key *next)
 {
-    PyObject *before = key_object(reader, node, last), *after = before == NULL ? NULL : key_object(reader, node, next);
+    PyObject *before = key_object(node, last), *after = before == NULL ? NULL : key_object(node, next);
     if (after != NULL) {
         fault(reader, at, "key %R comes after %R: not in order, or twice", after, before);
     }
@@ -87,7 +96,7 @@ static int read_entry(Reader *reader, const Node *entry, uint64_t at, PyObject *
         return -1;
     }
     if (read_place(reader, &entry->places[1], &table, dict == NULL ? NULL : &value)) {
-        PyObject *step = reader->reason == NULL ? NULL : key_object(reader, node, key);
+        PyObject *step = reader->reason == NULL ? NULL : key_object(node, key);
         step_name(reader, step);
         Py_XDECREF(step);
         return -1;
@@ -107,7 +116,7 @@ static int read_entries(Reader *reader, const Node *node, uint64_t first, uint64
         uint64_t target;
         Py_CLEAR(next->object);
         failed = read_item_offset(reader, first, index, &target) || read_entry(reader, entry, target, dict, next);
-        if (!failed && index != 0 && !comes_before(reader, key_node, last, next)) {
+        if (!failed && index != 0 && !comes_before(key_node, last, next)) {
             failed = fault_of_order(reader, key_node, AT(first), last, next);
         }
     }

@@ -5,11 +5,13 @@ int read_nested(Reader *reader, const Node *node, uint64_t place, PyObject **val
 {
     uint64_t first, size, root;
     if (read_vector(reader, node, place, 1, 1, &first, &size)) {
+        leave_segment(reader);
         return -1;
     }
     /* Not on the stack, where messages nest deeply. */
     CheckedVtable *checked = PyMem_Calloc(CHECKED_VTABLES, sizeof *checked);
     if (checked == NULL) {
+        leave_segment(reader);
         PyErr_NoMemory();
         return -1;
     }
@@ -20,6 +22,7 @@ int read_nested(Reader *reader, const Node *node, uint64_t place, PyObject **val
         failed = read_alone(reader, &reader->engine->nodes[node->item], root, value);
     }
     leave_nested(reader, &outer);
+    leave_segment(reader);
     PyMem_Free(checked);
     return failed;
 }

@@ -3,7 +3,7 @@
 
 #define ULL(number) ((unsigned long long)(number))
 
-const Node PLAIN_VECTOR = {.size = 4};
+const Node PLAIN_VECTOR = {.size = 4}, PLAIN_BYTES = {.op = OP_BYTES, .size = 4};
 
 /* What is gathered about a vtable on the way through its slots. */
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
 /* Refuse slots before `index` that the node does not have, where the options say so. */
 static int check_unknown(Reader *reader, Slots *slots, uint32_t index)
 {
-    if (reader->engine->refuse_unknown) {
+    if (reader->refuse_unknown) {
         for (; slots->next < slots->count && slots->next < index; slots->next++) {
             if (load_u16(reader->base + slots->start + 4 + 2 * slots->next) != 0) {
                 return fault(reader, slots->start, "a field is not in the schema, and unknown_fields is 'refuse'");
@@ -131,7 +131,7 @@ static int check_vtable(Reader *reader, const Node *node, int64_t start, Checked
     if (slots.is_torn) {
         return fault(reader, at, "slots of 8 bytes and more are not aligned to each other");
     }
-    if (reader->engine->refuse_unknown && check_all_known(reader, node, &slots)) {
+    if (reader->refuse_unknown && check_all_known(reader, node, &slots)) {
         return -1;
     }
     *checked = (CheckedVtable){node, at, size, slots.inline_size, slots.mask, slots.rest};
@@ -213,6 +213,9 @@ static int read_sized(Reader *reader, const Node *node, uint64_t place, uint32_t
                       uint64_t *count)
 {
     uint64_t at = 0;
+    if (reader->segments != NULL && may_stand_apart(node->op)) {
+        return read_in_segments(reader, node, place, width, after, first, count);
+    }
     if (node->is_far) {
         return read_far(reader, node, place, width, after, first, count);
     }
@@ -225,7 +228,7 @@ int read_vector(Reader *reader, const Node *node, uint64_t place, uint32_t width
     if (read_sized(reader, node, place, width, 0, first, count)) {
         return -1;
     }
-    if (align > 4 && *count != 0 && *first & (align - 1)) {
+    if (align > 4 && *count != 0 && (reader->is_away ? reader->origin + *first : *first) & (align - 1)) {
         return fault(reader, vector_at(node, *first), "a vector of %u-byte items is not aligned to %u bytes",
                      (unsigned)width, (unsigned)align);
     }
@@ -237,7 +240,7 @@ int read_string(Reader *reader, const Node *node, uint64_t place, uint64_t *firs
     if (read_sized(reader, node, place, 1, 1, first, size)) {
         return -1;
     }
-    if (reader->base[*first + *size] != 0) {
+    if (reader->segments == NULL && reader->base[*first + *size] != 0) {
         return fault(reader, *first + *size, "a string has no terminator");
     }
     if (node->bound >= 0 && *size > (uint64_t)node->bound) {

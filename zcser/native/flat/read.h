@@ -16,6 +16,23 @@ typedef struct {
     uint32_t rest;
 } CheckedVtable;
 
+/* One of the buffers that a message comes in. */
+typedef struct {
+    const uint8_t *base;
+    uint64_t start;          /* Where it begins in the message. */
+    uint64_t size;
+    PyObject *source;        /* As a reader has it; owned. */
+    PyObject *pin;           /* Of a source other than bytes: a memoryview that nobody else has or releases; owned. */
+    bool is_reached;         /* Something leads there. */
+} Segment;
+
+/* All of them, in order. */
+typedef struct {
+    uint64_t total;          /* Bytes of the message. */
+    Py_ssize_t count;        /* 1 at least. */
+    Segment items[];
+} Segments;
+
 /* Vtables that a reader remembers; a power of two. */
 #define CHECKED_VTABLES 32
 
@@ -26,9 +43,14 @@ typedef struct {
     uint64_t end;            /* Bytes of the message. */
     uint64_t origin;         /* Of a nested message: where it begins in the outermost one, which `source` holds. */
     PyObject *source;        /* Borrowed: what arrays and slices are made of: bytes, or a read-only memoryview. */
+    uint64_t skipped;        /* Bytes of it before `base`. */
     PyObject *slices;        /* A memoryview of `source`, made when first needed; owned. */
+    Segments *segments;      /* Borrowed. NULL: the message is whole; those that are nested in another always are. */
     bool copy;               /* Bytes and tensors are copied out. */
     bool is_stable;          /* The message cannot change while it is read. */
+    bool refuse_unknown;     /* Fields that are not in the schema. */
+    bool notes_reached;      /* Segments that something leads to are marked. */
+    bool is_away;            /* In another segment than the first, which all that concerns the message above is of. */
     CheckedVtable *checked;  /* CHECKED_VTABLES of them, zeroed, where many tables will be read; else NULL. */
     uint64_t at;             /* Table at work: offsets past the end, and strings that are no UTF-8, are blamed on it. */
     int64_t elements;        /* Left, of limits.elements. */
@@ -75,6 +97,7 @@ PyObject *raise_fault(Reader *reader);
    reader_end. */
 int reader_begin(Reader *reader, Engine *engine, const uint8_t *base, Py_ssize_t size, PyObject *source, bool copy,
                  uint64_t *root);
+int reader_begin_segments(Reader *reader, Engine *engine, Segments *segments, bool copy, uint64_t *root);
 void reader_end(Reader *reader);
 
 /* Go into the nested message of some bytes, and find its root: `outer` is for leave_nested, which is to follow in any
@@ -106,7 +129,8 @@ static inline int slot_within(Reader *reader, const TableAt *table, uint32_t ind
 int read_offset(Reader *reader, uint64_t place, uint64_t *target);
 
 /* The vector that the offset at `place` leads to, of items of `width` bytes, the first at a multiple of `align`; counts
-   its bytes. Of `node` only the widths of offset and length matter. */
+   its bytes. Of `node` only the widths of offset and length matter, and whether the items may stand in a segment of
+   their own: then the reader may be in that one afterwards, whatever came of it, and leave_segment is to follow. */
 int read_vector(Reader *reader, const Node *node, uint64_t place, uint32_t width, uint32_t align, uint64_t *first,
                 uint64_t *count);
 
@@ -116,10 +140,11 @@ int read_far(Reader *reader, const Node *node, uint64_t place, uint32_t width, u
              uint64_t *count);
 int read_short(Reader *reader, uint64_t at, uint32_t width, uint32_t after, uint64_t *first, uint64_t *count);
 
-/* Of a vector whose offset and length have 4 bytes. */
-extern const Node PLAIN_VECTOR;
+/* Of a vector whose offset and length have 4 bytes; and of one that may stand in a segment of its own. */
+extern const Node PLAIN_VECTOR, PLAIN_BYTES;
 
-/* The string that the offset at `place` leads to; counts its bytes. Its UTF-8 is not looked at. */
+/* The string that the offset at `place` leads to; counts its bytes. Its UTF-8 is not looked at. leave_segment is to
+   follow. */
 int read_string(Reader *reader, const Node *node, uint64_t place, uint64_t *first, uint64_t *size);
 
 /* Whether bytes are UTF-8 as Python has it. */
@@ -128,7 +153,7 @@ bool is_utf8(const uint8_t *bytes, size_t size);
 /* Whether all bytes are ASCII. */
 bool is_ascii(const uint8_t *bytes, size_t size);
 
-/* dtype, shape and data of a tensor whose table was found. `shape` has room for 64. */
+/* dtype, shape and data of a tensor whose table was found. `shape` has room for 64. leave_segment is to follow. */
 int read_tensor_at(Reader *reader, const Node *node, const TableAt *table, int *dtype, int *dimensions, int64_t *shape,
                    uint64_t *first, uint64_t *size);
 
@@ -210,8 +235,42 @@ int read_item_kind(Reader *reader, uint64_t numbers, uint64_t first, uint64_t in
 /* The option of a ONEOF that has a number, from 1 on; NULL: none. */
 const Place *option_numbered(const Node *node, uint32_t number);
 
+/* segments.c */
+
+/* Of a list or tuple of buffers. NULL with an exception. */
+Segments *segments_new(Engine *engine, PyObject *given);
+void segments_free(Segments *segments);
+int segments_traverse(const Segments *segments, visitproc visit, void *arg);
+
+/* Whether a vector or string of a node may stand in a segment of its own. */
+static inline bool may_stand_apart(Op op)
+{
+    return op == OP_STRING || op == OP_BYTES || op == OP_NUMBERS || op == OP_STRUCTS || op == OP_NESTED;
+}
+
+/* read_vector and read_string of such a node, up to the vector's alignment. */
+int read_in_segments(Reader *reader, const Node *node, uint64_t place, uint32_t width, uint32_t after, uint64_t *first,
+                     uint64_t *count);
+
+/* Go back to the first segment. */
+void return_home(Reader *reader);
+static inline void leave_segment(Reader *reader)
+{
+    if (reader->is_away) {
+        return_home(reader);
+    }
+}
+
+/* After all of a message was read, from a root on: refuse segments that nothing leads to, unless there is a field that
+   the schema does not have, whose they may be. */
+int check_reached(Reader *reader, const Node *node, uint64_t root);
+
 /* nested.c */
 int read_nested(Reader *reader, const Node *node, uint64_t place, PyObject **value);
+
+/* The items of a NUMBERS and of a STRUCTS that were found. `value` as above. */
+int read_found_numbers(Reader *reader, const Node *node, uint64_t first, uint64_t count, PyObject **value);
+int read_found_structs(Reader *reader, const Node *node, uint64_t first, uint64_t count, PyObject **value);
 
 /* The same as read_value, of these nodes alone. */
 int read_numbers(Reader *reader, const Node *node, uint64_t place, PyObject **value);

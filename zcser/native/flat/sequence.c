@@ -13,18 +13,23 @@ int count_items(Reader *reader, uint64_t at, uint64_t count)
     return 0;
 }
 
-/* The vector of a list: found, its items counted. */
-static int read_list(Reader *reader, const Node *node, uint64_t place, uint32_t width, uint64_t *first, uint64_t *count)
+/* The items of a list that was found are counted. */
+static int check_items(Reader *reader, const Node *node, uint64_t first, uint64_t count)
 {
-    if (read_vector(reader, node, place, width, width, first, count)
-        || count_items(reader, vector_at(node, *first), *count)) {
+    if (count_items(reader, vector_at(node, first), count)) {
         return -1;
     }
-    if (node->bound >= 0 && *count != (uint64_t)node->bound) {
-        return fault(reader, vector_at(node, *first), "%zd items are needed, not %llu", node->bound,
-                     (unsigned long long)*count);
+    if (node->bound >= 0 && count != (uint64_t)node->bound) {
+        return fault(reader, vector_at(node, first), "%zd items are needed, not %llu", node->bound,
+                     (unsigned long long)count);
     }
     return 0;
+}
+
+/* The vector of a list of offsets: found, its items counted. */
+static int read_list(Reader *reader, const Node *node, uint64_t place, uint64_t *first, uint64_t *count)
+{
+    return read_vector(reader, node, place, 4, 4, first, count) || check_items(reader, node, *first, *count) ? -1 : 0;
 }
 
 PyObject *new_sequence(const Node *node, uint64_t count)
@@ -120,32 +125,40 @@ int read_scalars(Reader *reader, const Node *node, uint64_t at, uint64_t first, 
     return end_sequence(sequence, count, is_full, value);
 }
 
+int read_found_numbers(Reader *reader, const Node *node, uint64_t first, uint64_t count, PyObject **value)
+{
+    return check_items(reader, node, first, count)
+                   || read_scalars(reader, node, vector_at(node, first), first, count, value)
+               ? -1
+               : 0;
+}
+
 int read_numbers(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
+    uint32_t width = reader->engine->nodes[node->item].size;
     uint64_t first, count;
-    if (read_list(reader, node, place, reader->engine->nodes[node->item].size, &first, &count)) {
-        return -1;
-    }
-    return read_scalars(reader, node, vector_at(node, first), first, count, value);
+    int failed = read_vector(reader, node, place, width, width, &first, &count)
+                 || read_found_numbers(reader, node, first, count, value);
+    leave_segment(reader);
+    return failed ? -1 : 0;
 }
 
 static int read_item_text(Reader *reader, const Node *item, uint64_t place, PyObject **value)
 {
     uint64_t first, size;
-    if (read_string(reader, item, place, &first, &size)) {
-        return -1;
-    }
-    if (value == NULL ? check_text(reader, first, size) : (*value = read_text(reader, first, size)) == NULL) {
-        return -1;
-    }
-    return reader->bytes < 0 ? overspent(reader, AT(first)) : 0;
+    int failed = read_string(reader, item, place, &first, &size)
+                 || (value == NULL ? check_text(reader, first, size)
+                                   : (*value = read_text(reader, first, size)) == NULL)
+                 || (reader->bytes < 0 && overspent(reader, AT(first)));
+    leave_segment(reader);
+    return failed ? -1 : 0;
 }
 
 int read_strings(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
     const Node *item = &reader->engine->nodes[node->item];
     uint64_t first, count, index = 0;
-    if (read_list(reader, node, place, 4, &first, &count)) {
+    if (read_list(reader, node, place, &first, &count)) {
         return -1;
     }
     PyObject *sequence = value == NULL ? NULL : new_sequence(node, count);
@@ -175,7 +188,7 @@ int read_tables(Reader *reader, const Node *node, uint64_t place, PyObject **val
 {
     const Node *item = &reader->engine->nodes[node->item];
     uint64_t first, target, count, index = 0;
-    if (read_list(reader, node, place, 4, &first, &count)) {
+    if (read_list(reader, node, place, &first, &count)) {
         return -1;
     }
     PyObject *sequence = value == NULL ? NULL : new_sequence(node, count);

@@ -27,7 +27,7 @@ static int read_root(Reader *reader, uint64_t start, uint64_t *root)
 static int check_prefix(Reader *reader)
 {
     uint32_t size = load_u32(reader->base);
-    uint64_t rest = reader->end - 4;
+    uint64_t rest = (reader->segments == NULL ? reader->end : reader->segments->total) - 4;
     if (size > rest) {
         return fault_cut(reader, 0, "the size prefix says %u bytes, but %llu follow it", (unsigned)size, ULL(rest));
     }
@@ -63,28 +63,34 @@ static int check_start(Reader *reader)
                : 0;
 }
 
-int reader_begin(Reader *reader, Engine *engine, const uint8_t *base, Py_ssize_t size, PyObject *source, bool copy,
-                 uint64_t *root)
+/* Begin with a message of `total` bytes, the first `size` of which are at `base`. */
+static int begin(Reader *reader, Engine *engine, const uint8_t *base, Py_ssize_t size, Py_ssize_t total,
+                 PyObject *source, Segments *segments, bool copy, uint64_t *root)
 {
     reader->engine = engine;
     reader->base = base;
     reader->end = (uint64_t)size;
     reader->origin = 0;
     reader->source = source;
+    reader->skipped = 0;
     reader->slices = NULL;
+    reader->segments = segments;
     reader->copy = copy;
     reader->is_stable = PyBytes_CheckExact(source);
+    reader->refuse_unknown = engine->refuse_unknown;
+    reader->notes_reached = segments != NULL;
+    reader->is_away = false;
     reader->checked = NULL;
     reader->at = 0;
     reader->elements = engine->elements;
-    reader->bytes = AMPLIFICATION_BASE + AMPLIFICATION_FACTOR * (int64_t)size;
+    reader->bytes = AMPLIFICATION_BASE + AMPLIFICATION_FACTOR * (int64_t)total;
     reader->depth = 0;
     reader->reason = NULL;
     reader->offset = 0;
     reader->is_cut = false;
     reader->steps = NULL;
-    if (size > engine->bytes) {
-        return fault_of_all(reader, NOWHERE, false, "%zd bytes are more than limits.bytes = %zd", size, engine->bytes);
+    if (total > engine->bytes) {
+        return fault_of_all(reader, NOWHERE, false, "%zd bytes are more than limits.bytes = %zd", total, engine->bytes);
     }
     if (size < SMALLEST) {
         return fault_of_all(reader, reader->end, true, "%zd bytes are fewer than any message has", size);
@@ -95,12 +101,28 @@ int reader_begin(Reader *reader, Engine *engine, const uint8_t *base, Py_ssize_t
     return read_root(reader, engine->root_at, root);
 }
 
+int reader_begin(Reader *reader, Engine *engine, const uint8_t *base, Py_ssize_t size, PyObject *source, bool copy,
+                 uint64_t *root)
+{
+    return begin(reader, engine, base, size, size, source, NULL, copy, root);
+}
+
+int reader_begin_segments(Reader *reader, Engine *engine, Segments *segments, bool copy, uint64_t *root)
+{
+    const Segment *head = &segments->items[0];
+    return begin(reader, engine, head->base, (Py_ssize_t)head->size, (Py_ssize_t)segments->total, head->source,
+                 segments, copy, root);
+}
+
 int enter_nested(Reader *reader, uint64_t first, uint64_t size, Reader *outer, uint64_t *root)
 {
     *outer = *reader;
     reader->base += first;
     reader->end = size;
     reader->origin += first;
+    reader->skipped += first;
+    reader->segments = NULL;
+    reader->is_away = false;
     reader->checked = NULL;
     if (size < SMALLEST) {
         return fault_cut(reader, 0, "%llu bytes are fewer than any message has", ULL(size));
@@ -113,6 +135,9 @@ void leave_nested(Reader *reader, const Reader *outer)
     reader->base = outer->base;
     reader->end = outer->end;
     reader->origin = outer->origin;
+    reader->skipped = outer->skipped;
+    reader->segments = outer->segments;
+    reader->is_away = outer->is_away;
     reader->checked = outer->checked;
     reader->at = outer->at;
 }

@@ -92,13 +92,9 @@ int read_inline(Reader *reader, const Node *node, uint64_t at, PyObject **value)
     return count_parts(reader, node, at, 1) ? -1 : read_part(reader, node, at, value);
 }
 
-int read_structs(Reader *reader, const Node *node, uint64_t place, PyObject **value)
+int read_found_structs(Reader *reader, const Node *node, uint64_t first, uint64_t count, PyObject **value)
 {
     const Node *item = &reader->engine->nodes[node->item];
-    uint64_t first, count;
-    if (read_vector(reader, node, place, item->size, item->align, &first, &count)) {
-        return -1;
-    }
     uint64_t at = vector_at(node, first);
     if (count_items(reader, at, count)) {
         return -1;
@@ -107,6 +103,16 @@ int read_structs(Reader *reader, const Node *node, uint64_t place, PyObject **va
     int failed = count_parts(reader, item, at, count)
                  || ((value != NULL || item->has_enum) && read_each(reader, node, first, count, value));
     reader->depth--;
+    return failed ? -1 : 0;
+}
+
+int read_structs(Reader *reader, const Node *node, uint64_t place, PyObject **value)
+{
+    const Node *item = &reader->engine->nodes[node->item];
+    uint64_t first, count;
+    int failed = read_vector(reader, node, place, item->size, item->align, &first, &count)
+                 || read_found_structs(reader, node, first, count, value);
+    leave_segment(reader);
     return failed ? -1 : 0;
 }
 

@@ -165,11 +165,11 @@ int read_tensor_at(Reader *reader, const Node *node, const TableAt *table, int *
     }
     memcpy(shape, reader->base + extents, 8 * (size_t)count);
     *dimensions = (int)count;
-    if (read_vector(reader, &PLAIN_VECTOR, at + (uint64_t)data, 1, 1, first, size)) {
+    *dtype = number == 0 ? 0 : reader->base[at + (uint64_t)number];
+    if (read_vector(reader, &PLAIN_BYTES, at + (uint64_t)data, 1, 1, first, size)) {
         return -1;
     }
-    *dtype = number == 0 ? 0 : reader->base[at + (uint64_t)number];
-    Found found = {at, *dtype, *dimensions, shape, *size};
+    Found found = {reader->at, *dtype, *dimensions, shape, *size}; /* The table, as it is counted from here. */
     return check_tensor(reader, node, &found);
 }
 
@@ -181,7 +181,8 @@ static bool is_aligned(const Reader *reader, int dtype, uint64_t first)
 
 PyObject *read_array(Reader *reader, int dtype, int dimensions, const int64_t *shape, uint64_t first)
 {
-    PyObject *array = NULL, *extents = shape_tuple(dimensions, shape), *offset = PyLong_FromUnsignedLongLong(reader->origin + first);
+    PyObject *array = NULL, *extents = shape_tuple(dimensions, shape);
+    PyObject *offset = PyLong_FromUnsignedLongLong(reader->skipped + first);
     /* Of a memoryview, numpy would hold the object below it, and not what locks its size. */
     PyObject *source = PyBytes_CheckExact(reader->source) ? Py_NewRef(reader->source)
                                                           : PyObject_CallOneArg(reader->engine->byte_array, reader->source);
@@ -206,14 +207,13 @@ int read_tensor(Reader *reader, const Node *node, const TableAt *table, PyObject
     int dtype, dimensions;
     int64_t shape[64];
     uint64_t first, size;
-    if (read_tensor_at(reader, node, table, &dtype, &dimensions, shape, &first, &size)) {
-        return -1;
+    int failed = read_tensor_at(reader, node, table, &dtype, &dimensions, shape, &first, &size);
+    if (!failed && value != NULL) {
+        *value = read_array(reader, dtype, dimensions, shape, first);
+        failed = *value == NULL;
     }
-    if (value == NULL) {
-        return 0;
-    }
-    *value = read_array(reader, dtype, dimensions, shape, first);
-    return *value == NULL ? -1 : 0;
+    leave_segment(reader);
+    return failed ? -1 : 0;
 }
 
 PyObject *read_slice(Reader *reader, uint64_t first, uint64_t size)
@@ -227,6 +227,6 @@ PyObject *read_slice(Reader *reader, uint64_t first, uint64_t size)
             return NULL;
         }
     }
-    Py_ssize_t start = (Py_ssize_t)(reader->origin + first);
+    Py_ssize_t start = (Py_ssize_t)(reader->skipped + first);
     return PySequence_GetSlice(reader->slices, start, start + (Py_ssize_t)size);
 }

@@ -120,22 +120,19 @@ int read_through(Reader *reader, const Node *node, uint64_t place, PyObject **va
 static int read_str(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
     uint64_t first, size;
-    if (read_string(reader, node, place, &first, &size)) {
-        return -1;
+    int failed = read_string(reader, node, place, &first, &size);
+    if (!failed && value == NULL) {
+        failed = check_text(reader, first, size);
+    } else if (!failed) {
+        *value = read_text(reader, first, size);
+        failed = *value == NULL;
     }
-    if (value == NULL) {
-        return check_text(reader, first, size);
-    }
-    *value = read_text(reader, first, size);
-    return *value == NULL ? -1 : 0;
+    leave_segment(reader);
+    return failed ? -1 : 0;
 }
 
-static int read_bytes(Reader *reader, const Node *node, uint64_t place, PyObject **value)
+static int read_found_bytes(Reader *reader, const Node *node, uint64_t first, uint64_t size, PyObject **value)
 {
-    uint64_t first, size;
-    if (read_vector(reader, node, place, 1, 1, &first, &size)) {
-        return -1;
-    }
     if (node->bound >= 0 && size != (uint64_t)node->bound) {
         return fault(reader, vector_at(node, first), "bytes[%zd] is needed, not %llu bytes", node->bound,
                      (unsigned long long)size);
@@ -145,6 +142,15 @@ static int read_bytes(Reader *reader, const Node *node, uint64_t place, PyObject
     }
     *value = read_slice(reader, first, size);
     return *value == NULL ? -1 : 0;
+}
+
+static int read_bytes(Reader *reader, const Node *node, uint64_t place, PyObject **value)
+{
+    uint64_t first, size;
+    int failed = read_vector(reader, node, place, 1, 1, &first, &size)
+                 || read_found_bytes(reader, node, first, size, value);
+    leave_segment(reader);
+    return failed ? -1 : 0;
 }
 
 int read_value(Reader *reader, const Node *node, uint64_t place, uint64_t kind, PyObject **value)

@@ -7,7 +7,8 @@ static int verify_root(Reader *reader, const Node *node, uint64_t root)
     CheckedVtable checked[CHECKED_VTABLES] = {{0}};
     int64_t elements = reader->elements, bytes = reader->bytes;
     reader->checked = checked;
-    int failed = read_alone(reader, node, root, NULL) || (reader->bytes < 0 && overspent(reader, 0));
+    int failed = read_alone(reader, node, root, NULL) || (reader->bytes < 0 && overspent(reader, 0))
+                 || (reader->segments != NULL && check_reached(reader, node, root));
     reader->checked = NULL;
     reader->elements = elements;
     reader->bytes = bytes;
@@ -33,22 +34,21 @@ static int view_arguments(const State *state, PyObject *const *args, Py_ssize_t 
     return found[1] == NULL ? 1 : PyObject_IsTrue(found[1]);
 }
 
-PyObject *engine_view(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+/* The view of a message whose bytes are there; takes the message over. */
+static PyObject *open_message(Engine *engine, Message *message, bool verify)
 {
-    PyObject *data = NULL;
-    int verify = view_arguments(engine->state, args, nargs, kwnames, &data);
-    Message *message = verify < 0 ? NULL : message_new(engine, data);
-    if (message == NULL) {
-        return NULL;
-    }
     message->users = 1;
     Reader reader;
     uint64_t root;
     PyObject *view = NULL;
     const Reader *start = &message->start;
-    if (reader_begin(&reader, engine, start->base, (Py_ssize_t)start->end, start->source, false, &root) == 0) {
+    int failed = message->segments == NULL
+                     ? reader_begin(&reader, engine, start->base, (Py_ssize_t)start->end, start->source, false, &root)
+                     : reader_begin_segments(&reader, engine, message->segments, false, &root);
+    if (!failed) {
         const Node *node = &engine->nodes[engine->root];
         if (!verify || verify_root(&reader, node, root) == 0) {
+            reader.notes_reached = false; /* From now on threads may share the segments. */
             message->start = reader;
             view = show_alone(message, &reader, node, root);
         }
@@ -56,6 +56,26 @@ PyObject *engine_view(Engine *engine, PyObject *const *args, Py_ssize_t nargs, P
     view = message_finish(message, &reader, view);
     Py_DECREF(message);
     return view;
+}
+
+PyObject *engine_view(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *data = NULL;
+    int verify = view_arguments(engine->state, args, nargs, kwnames, &data);
+    Message *message = verify < 0 ? NULL : message_new(engine, data);
+    return message == NULL ? NULL : open_message(engine, message, verify);
+}
+
+PyObject *engine_view_segments(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"segments", "verify", NULL};
+    PyObject *found[2];
+    if (take_arguments("view_segments", names, 1, 1, args, nargs, kwnames, found)) {
+        return NULL;
+    }
+    int verify = found[1] == NULL ? 1 : PyObject_IsTrue(found[1]);
+    Message *message = verify < 0 ? NULL : message_of_segments(engine, found[0]);
+    return message == NULL ? NULL : open_message(engine, message, verify);
 }
 
 int view_traverse(View *self, visitproc visit, void *arg)
@@ -107,6 +127,12 @@ PyObject *view_value(View *self, PyObject *unused)
     case OP_ONEOF:
         read_value(&reader, self->node, record->oneof.place, record->oneof.option->index, &value);
         break;
+    case OP_NUMBERS:
+        read_found_numbers(&reader, self->node, vector->first, (uint64_t)vector->count, &value);
+        break;
+    case OP_STRUCTS:
+        read_found_structs(&reader, self->node, vector->first, (uint64_t)vector->count, &value);
+        break;
     default:
         read_value(&reader, self->node, vector->place, vector->kind, &value);
     }
@@ -126,7 +152,7 @@ PyObject *view_retained(View *self, PyObject *unused)
     Message *message = outermost(self->message);
     uint64_t size;
     Py_BEGIN_CRITICAL_SECTION(message);
-    size = message->is_released ? 0 : message->start.end;
+    size = message->is_released ? 0 : message->segments == NULL ? message->start.end : message->segments->total;
     Py_END_CRITICAL_SECTION();
     return PyLong_FromUnsignedLongLong(size);
 }

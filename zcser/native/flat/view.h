@@ -2,7 +2,8 @@
 
    1. All views of a message share one Message, which holds what they read from. Nothing else changes but that `release`
       lets go of it: at once, or when the last read at work and the last buffer handed out are done. Those of a nested
-      message have a Message of their own, which is used and released as the outermost one is.
+      message, and vectors in another segment than the first, have a Message of their own, which is used and released as
+      the outermost one is.
    2. A view knows its table or vector, whose place and extent were checked when the view was made and lie in the
       message for good, as a message never changes its size. What is read there is checked at each access.
    3. What runs while a read is at work (a finaliser, a class of the user's) may release the message: the source stays
@@ -26,8 +27,9 @@
 typedef struct Message {
     PyObject_HEAD
     Reader start;          /* A reader as it begins; the outermost message owns its engine and its source. */
-    struct Message *outer; /* Of a nested message: the outermost one, owned; else NULL. */
+    struct Message *outer; /* Of a nested message, or a segment: the outermost one, owned; else NULL. */
     PyObject *pin;         /* Of a source other than bytes: a memoryview that nobody else has or releases. */
+    Segments *segments;    /* Of a message in segments, which own its sources; owned. NULL: it is whole, or nested. */
     Py_ssize_t users;      /* Reads at work, and buffers handed out. */
     bool is_released;
 } Message;
@@ -80,10 +82,12 @@ typedef struct {
     const Place *place;
 } Field;
 
-/* A message over any buffer, with its bytes: the rest of its reader begins later. NULL with an exception. */
+/* A message over any buffer, or over segments, with its bytes: the rest of its reader begins later. NULL with an
+   exception. */
 Message *message_new(Engine *engine, PyObject *data);
+Message *message_of_segments(Engine *engine, PyObject *given);
 
-/* A message nested in another, at work in a reader that entered it. NULL with an exception. */
+/* A message nested in another, or a segment of it, at work in a reader that entered it. NULL with an exception. */
 Message *message_nested(Message *outer, const Reader *reader);
 
 /* What message_enter and message_release act on. */

@@ -5,8 +5,16 @@ static void let_go(Message *self)
 {
     self->start.base = NULL;
     self->start.end = 0;
-    Py_CLEAR(self->start.source);
-    Py_CLEAR(self->pin);
+    self->start.segments = NULL;
+    if (self->segments == NULL) {
+        Py_CLEAR(self->start.source);
+        Py_CLEAR(self->pin);
+    } else {
+        Segments *segments = self->segments;
+        self->start.source = NULL;
+        self->segments = NULL;
+        segments_free(segments);
+    }
 }
 
 void message_release(Message *inner)
@@ -71,6 +79,9 @@ static int message_traverse(Message *self, visitproc visit, void *arg)
         Py_VISIT(self->outer); /* Whose source it reads. */
         return 0;
     }
+    if (self->segments != NULL) {
+        return segments_traverse(self->segments, visit, arg);
+    }
     Py_VISIT(self->start.source);
     Py_VISIT(self->pin);
     return 0;
@@ -110,17 +121,28 @@ PyType_Spec message_spec = {
     .slots = message_slots,
 };
 
-Message *message_new(Engine *engine, PyObject *data)
+/* A message without bytes, which is not tracked yet. */
+static Message *new_message(Engine *engine)
 {
     Message *self = PyObject_GC_New(Message, engine->state->message_type);
+    if (self != NULL) {
+        self->start.engine = (Engine *)Py_NewRef(engine);
+        self->start.source = NULL;
+        self->outer = NULL;
+        self->pin = NULL;
+        self->segments = NULL;
+        self->users = 0;
+        self->is_released = false;
+    }
+    return self;
+}
+
+Message *message_new(Engine *engine, PyObject *data)
+{
+    Message *self = new_message(engine);
     if (self == NULL) {
         return NULL;
     }
-    self->start.engine = (Engine *)Py_NewRef(engine);
-    self->outer = NULL;
-    self->pin = NULL;
-    self->users = 0;
-    self->is_released = false;
     if (PyBytes_CheckExact(data)) {
         self->start.source = Py_NewRef(data);
         self->start.base = (const uint8_t *)PyBytes_AS_STRING(data);
@@ -139,9 +161,22 @@ Message *message_new(Engine *engine, PyObject *data)
     return self;
 }
 
+Message *message_of_segments(Engine *engine, PyObject *given)
+{
+    Segments *segments = segments_new(engine, given);
+    Message *self = segments == NULL ? NULL : new_message(engine);
+    if (self == NULL) {
+        segments_free(segments);
+        return NULL;
+    }
+    self->segments = segments;
+    PyObject_GC_Track(self);
+    return self;
+}
+
 Message *message_nested(Message *outer, const Reader *reader)
 {
-    Message *self = PyObject_GC_New(Message, reader->engine->state->message_type);
+    Message *self = new_message(reader->engine);
     if (self == NULL) {
         return NULL;
     }
@@ -150,10 +185,10 @@ Message *message_nested(Message *outer, const Reader *reader)
     self->start.base = reader->base;
     self->start.end = reader->end;
     self->start.origin = reader->origin;
-    Py_INCREF(self->start.engine);
-    self->pin = NULL;
-    self->users = 0;
-    self->is_released = false;
+    self->start.source = reader->source;
+    self->start.skipped = reader->skipped;
+    self->start.is_stable = reader->is_stable;
+    self->start.segments = NULL;
     PyObject_GC_Track(self);
     return self;
 }

@@ -23,15 +23,16 @@ static int compare_text(Reader *reader, const Sought *sought, const TableAt *tab
     uint64_t first, size;
     const Node *node = &reader->engine->nodes[sought->place->node];
     reader->at = table->at;
-    if (read_string(reader, node, table->at + (uint32_t)offset, &first, &size)) {
-        return -1;
+    int failed = read_string(reader, node, table->at + (uint32_t)offset, &first, &size);
+    if (!failed) {
+        Py_ssize_t extra = sought->size - (Py_ssize_t)size;
+        *order = memcmp(sought->text, reader->base + first, extra < 0 ? (size_t)sought->size : (size_t)size);
+        if (*order == 0) {
+            *order = (extra > 0) - (extra < 0);
+        }
     }
-    Py_ssize_t extra = sought->size - (Py_ssize_t)size;
-    *order = memcmp(sought->text, reader->base + first, extra < 0 ? (size_t)sought->size : (size_t)size);
-    if (*order == 0) {
-        *order = (extra > 0) - (extra < 0);
-    }
-    return 0;
+    leave_segment(reader);
+    return failed;
 }
 
 /* Compare with a key that was found, and is let go. */

@@ -42,20 +42,35 @@ static PyObject *new_vector(Message *message, const Node *node, uint64_t place, 
     return (PyObject *)view;
 }
 
+/* A vector that was found, and may be in a segment of its own. */
+static PyObject *show_found(Message *message, Reader *reader, const Node *node, uint64_t place, uint64_t first,
+                            uint64_t count)
+{
+    if (node->op != OP_MAP && node->bound >= 0 && count != (uint64_t)node->bound) {
+        fault(reader, vector_at(node, first), "%zd items are needed, not %llu", node->bound, (unsigned long long)count);
+        return NULL;
+    }
+    if (!reader->is_away) {
+        return new_vector(message, node, place, first, count);
+    }
+    Message *segment = message_nested(message, reader);
+    PyObject *view = segment == NULL ? NULL : new_vector(segment, node, place, first, count);
+    Py_XDECREF(segment);
+    return view;
+}
+
 static PyObject *show_vector(Message *message, Reader *reader, const Node *node, uint64_t place)
 {
     bool is_apart = node->op != OP_NUMBERS && node->op != OP_STRUCTS;
     const Node *item = &reader->engine->nodes[node->item];
     uint32_t width = is_apart ? 4 : item->size, align = node->op == OP_STRUCTS ? item->align : width;
     uint64_t first, count;
-    if (read_vector(reader, node, place, width, align, &first, &count)) {
-        return NULL;
+    PyObject *view = NULL;
+    if (read_vector(reader, node, place, width, align, &first, &count) == 0) {
+        view = show_found(message, reader, node, place, first, count);
     }
-    if (node->op != OP_MAP && node->bound >= 0 && count != (uint64_t)node->bound) {
-        fault(reader, vector_at(node, first), "%zd items are needed, not %llu", node->bound, (unsigned long long)count);
-        return NULL;
-    }
-    return new_vector(message, node, place, first, count);
+    leave_segment(reader);
+    return view;
 }
 
 static PyObject *show_oneofs(Message *message, Reader *reader, const Node *node, uint64_t place, uint64_t kind)
@@ -168,6 +183,7 @@ static PyObject *show_nested(Message *message, Reader *reader, const Node *node,
     Reader outer;
     PyObject *value = NULL;
     if (read_vector(reader, node, place, 1, 1, &first, &size)) {
+        leave_segment(reader);
         return NULL;
     }
     if (enter_nested(reader, first, size, &outer, &root) == 0) {
@@ -176,6 +192,7 @@ static PyObject *show_nested(Message *message, Reader *reader, const Node *node,
         Py_XDECREF(inner);
     }
     leave_nested(reader, &outer);
+    leave_segment(reader);
     return value;
 }
 

@@ -1,148 +1,52 @@
-"""JSON read by pysimdjson: lazy views over simdjson's tape. It has no encode; json and orjson write its wire.
+"""Views over a parsed document.
 
-1. A parser holds one document. A view owns its parser until the last view of that document is gone; idle parsers wait
-   in a pool, so that threads never share one and a live view never makes a later parse fail.
-2. simdjson copies the input and parses all of it into a tape: a view is lazy, not zero-copy, and is called so.
-3. A field is checked against the schema when it is read. Of duplicate keys the last one stands, as in decode, although
+1. A field is checked against the schema when it is read. Of duplicate keys the last one stands, as in decode, although
    simdjson's own lookup answers with the first.
-4. `Object.items()` makes builtins of the containers in it: a node is a proxy or a dict or list, and all code takes both.
-   Builtins are shared by views, and are copied before a reader, which changes its tree, has them.
-5. An item of an array is found by walking from its start: iterate, rather than index, over long lists.
+2. A node is a proxy, or a builtin: where the strict reader has read the text, and where pysimdjson gives nothing else
+   (`Object.items()`). All code takes both. Builtins are shared by views, and are copied before a reader, which changes
+   its tree, has them.
+3. A map looks its keys up one at a time, each a walk over the keys before it. Walked as a whole, by `items()` or
+   `values()`, its values are made one after the other.
+4. An item of an array is found by walking from its start: iterate, rather than index, over long lists.
 """
 
 from __future__ import annotations
 
+import itertools
 import marshal
-from collections.abc import Callable, Iterator
-from importlib.metadata import version
-from typing import Any, ClassVar, TypeVar, cast
+from collections.abc import Callable, ItemsView, Iterator, ValuesView
+from typing import Any, cast
 
+import numpy as np
 import simdjson
 
-from zcser.core.buffers import Buffer, byte_view
-from zcser.core.codec import Reads
+from zcser.codecs.simdjson.arrays import ToArray, as_asked, leaf_dtype, number_array, number_tree, rows
+from zcser.codecs.simdjson.parsers import Document
 from zcser.core.errors import DecodeError
 from zcser.core.options import Options
 from zcser.core.paths import pointer
 from zcser.core.view import MapView, RecordView, SequenceView, View, record_view_class, released
 from zcser.schema.model import Bytes, Field, List, Map, Optional, Record, Ref, Schema, Str, Tensor, Type, Union, walk
-from zcser.tree.codec import TreeReader
 from zcser.tree.explain import explain
 from zcser.tree.form import Form, is_tagged, wire_class
 from zcser.tree.leaves import BadTree, key_reader
 from zcser.tree.read import tree_readers
+from zcser.tree.tensors import tensor_reader
 
-__all__ = ["SimdjsonCodec"]
+__all__ = ["Views", "tree_of"]
 
-T = TypeVar("T")
-
-_BOM = b"\xef\xbb\xbf"
-_IDLE_PARSERS = 8
-_POOLED_BYTES = 16 << 20
-"""A parser keeps room for the largest document that it has seen: one that has seen a larger one is not kept."""
-
-
-class SimdjsonCodec(TreeReader[T]):
-    """See the head of this module."""
-
-    name = "simdjson"
-    format = "JSON text (RFC 8259)"
-    wire = "json"
-    library = "pysimdjson"
-    form = Form(native_bytes=False, finite=True, text_keys=True, big_ints=False)
-    reads: ClassVar[dict[str, Reads]] = {"str": "parse", "bytes": "parse", "tensor": "parse", "list": "parse"}
-    ends_itself = False
-
-    def __init__(self, schema: Schema, options: Options) -> None:
-        super().__init__(schema, options)
-        self._idle: list[simdjson.Parser] = []
-        self._views = _Views(schema, self.form, options)
-        self._seal()
-
-    @classmethod
-    def library_version(cls) -> tuple[str, str]:
-        """Version of pysimdjson, and the instruction set that simdjson chose."""
-        chosen = simdjson.Parser().implementation
-        return version("pysimdjson"), f"simdjson, {chosen[0] if isinstance(chosen, tuple) else chosen}"
-
-    def _parse(self, data: Any) -> tuple[Any, simdjson.Parser]:
-        if data[:3] == _BOM:
-            raise DecodeError("the text starts with a byte order mark; strip it", codec=self.name, offset=0)
-        try:
-            parser = self._idle.pop()
-        except IndexError:
-            parser = simdjson.Parser()
-        else:
-            try:
-                return parser.parse(data), parser
-            except RuntimeError:
-                # Its last document's proxies are only just dying in another thread, or the document is too deep: a
-                # new parser tells which.
-                parser = simdjson.Parser()
-        return parser.parse(data), parser
-
-    def _park(self, parser: simdjson.Parser, size_bytes: int) -> None:
-        if len(self._idle) < _IDLE_PARSERS and size_bytes <= _POOLED_BYTES:
-            self._idle.append(parser)
-
-    def _loads(self, data: Any) -> Any:
-        document, parser = self._parse(data)
-        tree = _tree(document)
-        del document
-        self._park(parser, len(data))
-        return tree
-
-    def view(self, data: Buffer, *, verify: bool = True) -> Any:
-        """Open a message lazily.
-
-        Parameters
-        ----------
-        data
-            Any C-contiguous buffer that holds one JSON document.
-        verify
-            Makes no difference: simdjson has parsed the whole text, and a field is checked when it is read.
-
-        Notes
-        -----
-        Copies: the input, by simdjson. Lifetime: the view keeps the copy, not `data`.
-        """
-        del verify
-        flat = byte_view(self._flat(data), codec=self.name)
-        try:
-            document, parser = self._parse(flat)
-        except DecodeError:
-            raise
-        except Exception as error:
-            raise self._not_loaded(error) from error
-        if len(flat) > self.options.limits.elements:
-            self._bound_elements(_tree(document))
-        return self._views.open(document, _Source(self._park, parser, len(flat)))
-
-
-Opener = Callable[[Any, "_Source"], Any]
-
-
-class _Source:
-    """A parsed document: what all views of it share, and give back when the last one goes."""
-
-    __slots__ = ("alive", "park", "parser", "size_bytes")
-
-    def __init__(self, park: Callable[[Any, int], None], parser: Any, size_bytes: int) -> None:
-        self.alive = True
-        self.park = park
-        self.parser = parser
-        self.size_bytes = size_bytes
-
-    def __del__(self) -> None:
-        self.park(self.parser, self.size_bytes)
+Opener = Callable[[Any, Document], Any]
 
 
 class _Lazy(View):
-    """What the three shapes share: a node of the document, and how to read all of it."""
+    """What the three shapes share: a node of the document, and how to read all of it.
+
+    Slots are cleared in the order of their names: the node, a proxy, before the document, which gives the parser back.
+    """
 
     __slots__ = ()
     _zc_node: Any
-    _zc_source: _Source
+    _zc_source: Document
     _zc_read: Callable[[Any], Any]
 
     def _zc_alive(self) -> Any:
@@ -166,9 +70,9 @@ class _RecordView(RecordView, _Lazy):
     _zc_all_required: bool
     _zc_has_nul: bool
 
-    def __init__(self, node: Any, source: _Source) -> None:
+    def __init__(self, node: Any, document: Document) -> None:
         self._zc_node = node
-        self._zc_source = source
+        self._zc_source = document
         self._zc_last: Any = None
 
     def _zc_raw(self, name: str) -> Any:
@@ -200,11 +104,11 @@ class _RecordView(RecordView, _Lazy):
 
 class _SequenceView(SequenceView, _Lazy):
     __slots__ = ("_zc_node", "_zc_source")
-    _zc_item_of: Callable[[Any, _Source], Any]
+    _zc_item_of: Opener
 
-    def __init__(self, node: Any, source: _Source) -> None:
+    def __init__(self, node: Any, document: Document) -> None:
         self._zc_node = node
-        self._zc_source = source
+        self._zc_source = document
 
     def __len__(self) -> int:
         return len(self._zc_alive())
@@ -212,38 +116,92 @@ class _SequenceView(SequenceView, _Lazy):
     def _zc_item(self, index: int) -> Any:
         return self._zc_item_of(self._zc_alive()[index], self._zc_source)
 
+    def __getitem__(self, index: int | slice) -> Any:
+        if not isinstance(index, slice):
+            return super().__getitem__(index)
+        places = range(*index.indices(len(self)))
+        forward = places if places.step > 0 else places[::-1]
+        found = list(itertools.islice(self, forward.start, forward.stop, forward.step))
+        return found if places.step > 0 else found[::-1]
+
     def __iter__(self) -> Iterator[Any]:
-        source, item_of = self._zc_source, self._zc_item_of
+        document, item_of = self._zc_source, self._zc_item_of
         for node in self._zc_alive():
-            yield item_of(node, source)
+            yield item_of(node, document)
             self._zc_alive()
 
 
+class _NumbersView(_SequenceView):
+    """A list of numbers, or a list of such lists; ``numpy.asarray`` takes it."""
+
+    __slots__ = ()
+    _zc_to_array: ToArray
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return as_asked(self._zc_to_array(self._zc_alive(), self._zc_source), dtype, copy)
+
+
 class _MapView(MapView, _Lazy):
-    __slots__ = ("_zc_entries", "_zc_node", "_zc_source")
-    _zc_item_of: Callable[[Any, _Source], Any]
+    __slots__ = ("_zc_items", "_zc_keys", "_zc_node", "_zc_source")
+    _zc_item_of: Opener
     _zc_key_of: Callable[[str], Any]
 
-    def __init__(self, node: Any, source: _Source) -> None:
+    def __init__(self, node: Any, document: Document) -> None:
         self._zc_node = node
-        self._zc_source = source
-        # Of duplicate keys the last one stands.
-        self._zc_entries = {self._zc_key_of(key): item for key, item in node.items()}
+        self._zc_source = document
+        texts = list(node.keys())
+        keys = self._zc_keys = {self._zc_key_of(text): text for text in texts}
+        # With a key twice, or a NUL in one, at which simdjson's lookup would end, the node cannot answer for its keys.
+        plain = node.__class__ is dict or (len(keys) == len(texts) and "\0" not in "".join(texts))
+        self._zc_items: Any = node if plain else dict(node.items())
 
     def __getitem__(self, key: Any) -> Any:
         self._zc_alive()
-        return self._zc_item_of(self._zc_entries[key], self._zc_source)
+        return self._zc_item_of(self._zc_items[self._zc_keys[key]], self._zc_source)
+
+    def __contains__(self, key: object) -> bool:
+        self._zc_alive()
+        return key in self._zc_keys
 
     def __iter__(self) -> Iterator[Any]:
         self._zc_alive()
-        return iter(self._zc_entries)
+        return iter(self._zc_keys)
 
     def __len__(self) -> int:
         self._zc_alive()
-        return len(self._zc_entries)
+        return len(self._zc_keys)
+
+    def items(self) -> ItemsView[Any, Any]:
+        return _Items(self)
+
+    def values(self) -> ValuesView[Any]:
+        return _Values(self)
+
+    def _zc_pairs(self) -> Iterator[tuple[Any, Any]]:
+        self._zc_alive()
+        document, item_of, key_of = self._zc_source, self._zc_item_of, self._zc_key_of
+        for text, node in self._zc_items.items():
+            yield key_of(text), item_of(node, document)
+            self._zc_alive()
 
 
-class _Views:
+class _Items(ItemsView[Any, Any]):
+    """Walks the map once, where its own iterator would look every key up."""
+
+    _mapping: _MapView
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return self._mapping._zc_pairs()
+
+
+class _Values(ValuesView[Any]):
+    _mapping: _MapView
+
+    def __iter__(self) -> Iterator[Any]:
+        return (value for _, value in self._mapping._zc_pairs())
+
+
+class Views:
     """The view classes of one schema, and for each type how a node of the document becomes what a view gives."""
 
     def __init__(self, schema: Schema, form: Form, options: Options) -> None:
@@ -256,9 +214,11 @@ class _Views:
         # By identity: two enums may be equal and have different classes.
         readers = tree_readers(schema, form, options, self.types, copy=True)
         self.readers = dict(zip(map(id, self.types), readers, strict=True))
+        # Tensors of numbers are read without this too, a number at a time.
+        self.for_arrays = options.tensors == "numbers"
         self.record_classes: dict[str, type[_RecordView]] = {}
         for record, type_ in zip(schema.records, self.types[-len(schema.records) :], strict=False):
-            self.record_classes[record.name] = self.record(record, type_)
+            self.record_classes[record.name] = self._record(record, type_)
         self.open = self.opener(schema.root)
 
     def reader(self, type_: Type) -> Callable[[Any], Any]:
@@ -267,14 +227,14 @@ class _Views:
 
         def checked(node: Any) -> Any:
             try:
-                return read(_tree(node))
+                return read(tree_of(node))
             except Exception as error:
                 # Reading has changed the tree, so that the words need another.
-                raise self.fault(type_, _tree(node), error) from error
+                raise self._fault(type_, tree_of(node), error) from error
 
         return checked
 
-    def fault(self, type_: Type, tree: Any, error: Exception | None = None) -> DecodeError:
+    def _fault(self, type_: Type, tree: Any, error: Exception | None = None) -> DecodeError:
         found = explain(Schema(type_, self.schema.records), self.form, self.options, tree, "simdjson")
         return found or DecodeError(f"a record refused its fields: {error}", codec="simdjson")
 
@@ -283,70 +243,103 @@ class _Views:
         match type_:
             case Optional(item):
                 some = self.opener(item)
-                return lambda node, source: None if node is None else some(node, source)
+                return lambda node, document: None if node is None else some(node, document)
             case Union():
-                return self.union(type_)
+                return self._union(type_)
             case List(item=item):
                 parts: dict[str, Any] = {"_zc_item_of": staticmethod(self.opener(item))}
-                return self.shape(type_, _SequenceView, list, parts)
+                to_array = self.to_array(type_, parts["_zc_item_of"])
+                if to_array is None:
+                    return self._shape(type_, _SequenceView, list, parts)
+                self.for_arrays = True
+                return self._shape(type_, _NumbersView, list, {**parts, "_zc_to_array": staticmethod(to_array)})
             case Map(key, value):
                 key_of: Callable[[str], Any] = str if isinstance(key, Str) else key_reader(key)
                 item_of = self.opener(value)
                 parts = {"_zc_item_of": staticmethod(item_of), "_zc_key_of": staticmethod(key_of)}
-                return self.shape(type_, _MapView, dict, parts)
+                return self._shape(type_, _MapView, dict, parts)
             case Ref(name):
-                return self.instance(type_, lambda: self.record_classes[name], dict)
+                return self._instance(type_, lambda: self.record_classes[name], dict)
         read = self.reader(type_)
         if isinstance(type_, Bytes):
-            return lambda node, _source: memoryview(read(node))
+            return lambda node, _document: memoryview(read(node))
         if isinstance(type_, Tensor):
-            return lambda node, _source: _read_only(read(node))
-        return lambda node, _source: read(node)
+            return self._tensor(type_, read)
+        return lambda node, _document: read(node)
 
-    def shape(self, type_: Type, base: type[_Lazy], wanted: type, parts: dict[str, Any]) -> Opener:
+    def to_array(self, type_: List, item_of: Opener) -> ToArray | None:
+        """How a list becomes an array; None where it is not made of numbers alone."""
+        read = self.reader(type_)
+        if not isinstance(type_.item, List):
+            return number_array(type_.item, read)
+        if self.to_array(type_.item, item_of) is None:
+            return None
+        dtype = leaf_dtype(type_)
+        return lambda node, document: rows(
+            [np.asarray(item_of(part, document)) for part in node], lambda: np.array(read(node), dtype)
+        )
+
+    def _tensor(self, type_: Tensor, read: Callable[[Any], Any]) -> Opener:
+        of_tree = tensor_reader(type_, native_bytes=False, copy=False)
+
+        def open_tensor(node: Any, document: Document) -> Any:
+            tree = number_tree(node, document)
+            if tree is None:
+                return _read_only(read(node))
+            try:
+                return _read_only(of_tree(tree))
+            except BadTree as error:
+                raise self._fault(type_, tree_of(node), error) from error
+
+        return open_tensor
+
+    def _shape(self, type_: Type, base: type[_Lazy], wanted: type, parts: dict[str, Any]) -> Opener:
         cls = type(base.__name__, (base,), {"__slots__": (), "_zc_read": staticmethod(self.reader(type_)), **parts})
-        return self.instance(type_, lambda: cls, wanted)
+        return self._instance(type_, lambda: cls, wanted)
 
-    def instance(self, type_: Type, view_class: Callable[[], Any], wanted: type) -> Opener:
+    def _instance(self, type_: Type, view_class: Callable[[], Any], wanted: type) -> Opener:
         length = type_.length if isinstance(type_, List) else None
 
-        def open_view(node: Any, source: _Source) -> Any:
+        def open_view(node: Any, document: Document) -> Any:
             if _class(node) is not wanted or (length is not None and len(node) != length):
-                raise self.fault(type_, _tree(node))
+                raise self._fault(type_, tree_of(node))
             try:
-                return view_class()(node, source)
+                return view_class()(node, document)
             except BadTree as error:  # a key of a map
-                raise self.fault(type_, _tree(node), error) from error
+                raise self._fault(type_, tree_of(node), error) from error
 
         return open_view
 
-    def union(self, type_: Union) -> Opener:
+    def _union(self, type_: Union) -> Opener:
         openers = [self.opener(option) for option in type_.options]
         if is_tagged(type_, self.form):
             by_name = dict(zip(type_.names, openers, strict=True))
 
-            def open_tagged(node: Any, source: _Source) -> Any:
-                entries = dict(node.items()) if _class(node) is dict else {}
-                if len(entries) != 1 or next(iter(entries)) not in by_name:
-                    raise self.fault(type_, _tree(node))
-                ((name, inner),) = entries.items()
-                return by_name[name](inner, source)
+            def open_tagged(node: Any, document: Document) -> Any:
+                names = set(node.keys()) if _class(node) is dict else set()
+                if len(names) != 1 or not names <= by_name.keys():
+                    raise self._fault(type_, tree_of(node))
+                (name,) = names
+                # The same name may stand there twice, and the last one counts.
+                plain = len(node) == 1 and "\0" not in name
+                inner = (node if plain else dict(node.items()))[name]
+                return by_name[name](inner, document)
 
             return open_tagged
         by_class = dict(zip((wire_class(option, self.form) for option in type_.options), openers, strict=True))
         if float in by_class:
             by_class.setdefault(int, by_class[float])
 
-        def open_bare(node: Any, source: _Source) -> Any:
+        def open_bare(node: Any, document: Document) -> Any:
             cls = _class(node)
             if cls not in by_class:
-                raise self.fault(type_, _tree(node))
-            return by_class[cls](node, source)
+                raise self._fault(type_, tree_of(node))
+            return by_class[cls](node, document)
 
         return open_bare
 
-    def record(self, record: Record, type_: Type) -> type[_RecordView]:
-        getters = {item.name: self.getter(record, item) for item in record.fields}
+    def _record(self, record: Record, type_: Type) -> type[_RecordView]:
+        getters = {item.name: self._getter(record, item) for item in record.fields}
         namespace = {
             "__slots__": (),
             "_zc_fields": record.by_name,
@@ -357,7 +350,7 @@ class _Views:
         base = type("RecordView", (_RecordView,), namespace)
         return cast("type[_RecordView]", record_view_class(base, record.name, getters))
 
-    def getter(self, record: Record, item: Field) -> Callable[[Any], Any]:
+    def _getter(self, record: Record, item: Field) -> Callable[[Any], Any]:
         open_field, name = self.opener(item.type), item.name
 
         def get(view: _RecordView) -> Any:
@@ -376,7 +369,7 @@ class _Views:
         return get
 
 
-def _tree(node: Any) -> Any:
+def tree_of(node: Any) -> Any:
     """A node as builtins that belong to the caller."""
     cls = node.__class__
     if cls is simdjson.Object:

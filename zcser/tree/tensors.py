@@ -1,0 +1,115 @@
+"""Tensors in a tree: rule 4 of `zcser.tree.form`, in both directions.
+
+Whichever form a codec writes it reads both: the key of the elements tells them apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from zcser.core.dtypes import MAX_DIMENSIONS, dtype_name, dtype_named, tensor_bytes
+from zcser.core.options import Options
+from zcser.schema.model import Tensor
+from zcser.tree.form import Form
+from zcser.tree.leaves import BadTree, bytes_of_text, text_of_bytes
+from zcser.tree.numbers import array_of_numbers, numbers_of
+
+__all__ = ["tensor_reader", "tensor_writer", "writes_numbers"]
+
+Array = npt.NDArray[Any]
+
+
+def writes_numbers(form: Form, options: Options) -> bool:
+    """Whether a codec writes tensors as lists of numbers: where it is asked to, and the wire has no bytes."""
+    return options.tensors == "numbers" and not form.native_bytes
+
+
+def tensor_writer(form: Form, options: Options) -> Callable[[Array], dict[str, Any]]:
+    """A function from a normal array to its tree."""
+    key, elements = _KEY[form.native_bytes], _ELEMENTS[form.native_bytes]
+    if writes_numbers(form, options):
+        key, elements = "data", numbers_of
+
+    def write(array: Array) -> dict[str, Any]:
+        return {"dtype": dtype_name(array.dtype), "shape": list(array.shape), key: elements(array)}
+
+    return write
+
+
+_KEY = {True: "data", False: "base64"}
+_ELEMENTS: dict[bool, Callable[[Array], Any]] = {
+    True: tensor_bytes,
+    False: lambda array: text_of_bytes(tensor_bytes(array)),
+}
+
+
+def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[[Any], Array]:
+    """The inverse of `tensor_writer` for one type of tensor.
+
+    Parameters
+    ----------
+    type_
+        Whose dtype and shape are checked.
+    native_bytes
+        Whether the elements stand as bytes.
+    copy
+        True: arrays are writable and own their memory. False: read-only, over the bytes that the library made.
+    """
+    keys = {"dtype", "shape", _KEY[native_bytes]}
+    keys_of_numbers = {"dtype", "shape", "data"}
+
+    def read(tree: Any) -> Array:
+        of_numbers = not native_bytes and tree.__class__ is dict and tree.keys() == keys_of_numbers
+        if not of_numbers and (tree.__class__ is not dict or tree.keys() != keys):
+            raise BadTree(f"a tensor is a map with the keys dtype, shape and {_KEY[native_bytes]}")
+        name, shape = tree["dtype"], tree["shape"]
+        if name.__class__ is not str or (type_.dtype is not None and name != type_.dtype):
+            raise BadTree(f"{type_} is needed, not dtype {name!r}")
+        try:
+            dtype = dtype_named(name)
+        except LookupError as error:
+            raise BadTree(str(error)) from None
+        _check_shape(type_, shape)
+        if of_numbers:
+            array = _shaped(array_of_numbers(tree["data"], dtype), dtype, shape)
+            array.flags.writeable = copy
+            return array
+        data = tree["data"] if native_bytes else bytes_of_text(tree["base64"])
+        if data.__class__ is not bytes:
+            raise BadTree(f"a tensor's data must be bytes, not {type(data).__name__}")
+        array = _shaped(data, dtype, shape)
+        return array.copy() if copy else array
+
+    return read
+
+
+def _shaped(data: Any, dtype: np.dtype[Any], shape: list[int]) -> Array:
+    """An array over a buffer of exactly its elements."""
+    size_bytes = data.nbytes if isinstance(data, np.ndarray) else len(data)
+    if size_bytes != math.prod(shape) * dtype.itemsize:
+        raise BadTree(f"{size_bytes} bytes do not hold a {dtype.name} tensor of shape {shape}")
+    if isinstance(data, np.ndarray):
+        return data.reshape(shape)
+    try:
+        # np.ndarray rather than frombuffer: it takes ml_dtypes and shapes with a zero in them.
+        return np.ndarray(tuple(shape), dtype, buffer=data)
+    except ValueError as error:
+        raise BadTree(f"shape {shape}: {error}") from None
+
+
+def _check_shape(type_: Tensor, shape: Any) -> None:
+    """Raise unless a shape from a wire is a list of extents that the type allows."""
+    if shape.__class__ is not list or any(extent.__class__ is not int for extent in shape):
+        raise BadTree("a tensor's shape must be a list of integers")
+    if len(shape) > MAX_DIMENSIONS or any(not 0 <= extent < 1 << 63 for extent in shape):
+        raise BadTree(f"shape {shape[:8]} is out of bounds")
+    if type_.shape is not None and (
+        len(shape) != len(type_.shape)
+        or any(want is not None and want != have for want, have in zip(type_.shape, shape, strict=True))
+    ):
+        raise BadTree(f"{type_} is needed, not shape {shape}")
