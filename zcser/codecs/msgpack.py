@@ -10,33 +10,24 @@ from typing import Any, TypeVar
 import msgpack
 
 from zcser.core.options import Options
-from zcser.schema.model import Kind, Map, Schema, walk
-from zcser.tree.codec import TreeWriter
-from zcser.tree.form import Form
+from zcser.schema.model import Schema
+from zcser.tree.packed import PackedCodec
 
 __all__ = ["MsgpackCodec"]
 
 T = TypeVar("T")
 
 
-class MsgpackCodec(TreeWriter[T]):
-    """See the head of this module."""
+class MsgpackCodec(PackedCodec[T]):
+    """See the head of this module, and `PackedCodec` for copies and lifetimes."""
 
     name = "msgpack"
-    format = "MessagePack"
-    wire = "msgpack"
     library = "msgpack"
-    form = Form(native_bytes=True, finite=False, text_keys=False, big_ints=False)
-    ends_itself = True
-    self_delimiting = True
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
-        types = [schema.root, *(item.type for record in schema.records for item in record.fields)]
         # msgpack refuses keys that are neither str nor bytes unless it is told that they are meant.
-        self._strict_map_key = not any(
-            isinstance(part, Map) and part.key.kind is not Kind.STR for type_ in types for part in walk(type_)
-        )
+        self._strict_map_key = not self._has_other_keys
         # Idle packers; list.pop and append are atomic, so that threads never share one.
         self._packers: list[msgpack.Packer] = []
         self._seal()

@@ -54,6 +54,8 @@ class Options:
         ``"off"``: no checks beyond the library's own, for values and bytes that are trusted already.
     strict
         Encode refuses what `zcser.normal` would change (a numpy scalar, an int in a float field, a strided array).
+    allow_untrusted_code
+        Decode with a codec that is for trusted bytes alone (``info.trusted_only``); the others do not need it.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -61,12 +63,14 @@ class Options:
     deterministic: bool = False
     guard: Guard = "on"
     strict: bool = False
+    allow_untrusted_code: bool = False
 
     def __post_init__(self) -> None:
         _one_of("unknown_fields", self.unknown_fields, get_args(UnknownFields))
         _one_of("guard", self.guard, get_args(Guard))
         _one_of("deterministic", self.deterministic, (False, True))
         _one_of("strict", self.strict, (False, True))
+        _one_of("allow_untrusted_code", self.allow_untrusted_code, (False, True))
         if not isinstance(self.limits, Limits):
             raise TypeError(f"limits must be zcser.Limits(...), not {self.limits!r}")
         if self.strict and self.guard == "off":

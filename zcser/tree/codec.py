@@ -128,7 +128,7 @@ class TreeWriter(TreeReader[T]):
         try:
             return self._write(value)
         except Exception as error:  # noqa: BLE001 - whatever it was, the value is at fault or normal() says nothing
-            return self._write_normal(value, error)
+            return self._write_normal(value, error, self._write)
 
     def dump(self, native: Any) -> bytes:
         """Bytes of a tree."""
@@ -136,8 +136,7 @@ class TreeWriter(TreeReader[T]):
             data = self._dumps(native)
         except Exception as error:
             raise EncodeError(f"{self.library} refused it: {error}", codec=self.name) from error
-        if len(data) > self.options.limits.bytes:
-            raise EncodeError(f"{len(data)} bytes are more than limits.bytes", codec=self.name)
+        self._bound_bytes(len(data))
         return data
 
     def encode(self, value: T) -> bytes:
@@ -147,22 +146,28 @@ class TreeWriter(TreeReader[T]):
         try:
             data = self._dumps(value if self._write is None else self._write(value))
         except Exception as error:  # noqa: BLE001 - see convert
-            data = self.dump(self._write_normal(value, error))
-        limits = self.options.limits
-        if len(data) > limits.bytes:
-            raise EncodeError(f"{len(data)} bytes are more than limits.bytes", codec=self.name)
-        if len(data) > limits.elements and self._guarded:
-            # An item takes a byte or more: only now can there be too many, and normal() counts them.
-            self._normalise(value)
+            data = self.dump(self._write_normal(value, error, self._write))
+        self._bound(value, data)
         return data
 
-    def _write_normal(self, value: T, error: Exception) -> Any:
+    def _bound(self, value: T, data: bytes) -> None:
+        """Refuse a message that is over the limits."""
+        self._bound_bytes(len(data))
+        if len(data) > self.options.limits.elements and self._guarded:
+            # An item takes a byte or more: only now can there be too many, and normal() counts them.
+            self._normalise(value)
+
+    def _bound_bytes(self, size: int) -> None:
+        if size > self.options.limits.bytes:
+            raise EncodeError(f"{size} bytes are more than limits.bytes", codec=self.name)
+
+    def _write_normal(self, value: T, error: Exception, write: Callable[[Any], Any] | None) -> Any:
         """The tree by way of the normal value, whose interpreter says with the path what does not fit."""
         normal = self._normalise(value)
-        if self._write is None:
+        if write is None:
             return normal
         try:
-            return self._write(normal)
+            return write(normal)
         except Exception:  # noqa: BLE001 - the first error is the one to tell
             self._give_up(error)
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 import binascii
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from zcser.core.buffers import frozen_copy
 from zcser.core.dtypes import dtype_name, dtype_named, tensor_bytes
 from zcser.schema.model import Bool, Int, Tensor
+from zcser.tree.splice import lifted
 
 __all__ = [
     "BadTree",
@@ -24,6 +26,7 @@ __all__ = [
     "check_shape",
     "float_of",
     "floats_of",
+    "is_text",
     "key_reader",
     "round_float32",
     "tensor_reader",
@@ -61,6 +64,17 @@ def bytes_of_text(text: Any) -> bytes:
         return binascii.a2b_base64(text, strict_mode=True) if text else b""
     except ValueError as error:
         raise BadTree(f"not base64: {error}") from None
+
+
+def is_text(text: str) -> bool:
+    """Whether a str has a UTF-8 form: no lone surrogate stands in it."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def round_float32(number: float) -> float:
@@ -117,14 +131,18 @@ def _bool_key(text: str) -> bool:
     return text == "true"
 
 
-def tensor_tree(array: Array, *, native_bytes: bool) -> dict[str, Any]:
+def tensor_tree(
+    array: Array, *, native_bytes: bool, out_of_band: Callable[[memoryview], Any] | None = None
+) -> dict[str, Any]:
     """The tree of a normal array: see rule 4 of `zcser.tree.form`."""
     data = tensor_bytes(array)
     head = {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
-    return {**head, "data": data} if native_bytes else {**head, "base64": text_of_bytes(data)}
+    if not native_bytes:
+        return {**head, "base64": text_of_bytes(data)}
+    return {**head, "data": data if out_of_band is None else out_of_band(data)}
 
 
-def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[[Any], Array]:
+def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[..., Array]:
     """The inverse of `tensor_tree` for one type of tensor.
 
     Parameters
@@ -134,12 +152,18 @@ def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[
     native_bytes
         Whether the elements stand as bytes.
     copy
-        True: arrays are writable and own their memory. False: read-only, over the bytes that the library made.
+        True: arrays are writable and own their memory. False: read-only, over the bytes that the library made, or over
+        what stood in for them.
+
+    Returns
+    -------
+    callable
+        From a tree, and where it may hold stand-ins from what they stand for, to an array.
     """
     slot = "data" if native_bytes else "base64"
     keys = {"dtype", "shape", slot}
 
-    def read(tree: Any) -> Array:
+    def read(tree: Any, blobs: Sequence[memoryview] = ()) -> Array:
         if tree.__class__ is not dict or tree.keys() != keys:
             raise BadTree(f"a tensor is a map with the keys dtype, shape and {slot}")
         name, shape = tree["dtype"], tree["shape"]
@@ -150,17 +174,21 @@ def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[
         except LookupError as error:
             raise BadTree(str(error)) from None
         check_shape(type_, shape)
-        data = tree[slot] if native_bytes else bytes_of_text(tree[slot])
-        if data.__class__ is not bytes:
+        data = lifted(tree[slot], blobs) if native_bytes else bytes_of_text(tree[slot])
+        if data.__class__ is not bytes and data.__class__ is not memoryview:
             raise BadTree(f"a tensor's data must be bytes, not {type(data).__name__}")
         if len(data) != math.prod(shape) * dtype.itemsize:
             raise BadTree(f"{len(data)} bytes do not hold a {name} tensor of shape {shape}")
         try:
             # np.ndarray rather than frombuffer: it takes ml_dtypes and shapes with a zero in them.
-            array: Array = np.ndarray(tuple(shape), dtype, buffer=data)
+            # But it lets go of a memoryview for what lies below it, which may be writable.
+            memory = np.frombuffer(data, np.uint8) if isinstance(data, memoryview) else data
+            array: Array = np.ndarray(tuple(shape), dtype, buffer=memory)
         except ValueError as error:
             raise BadTree(f"shape {shape}: {error}") from None
-        return array.copy() if copy else array
+        if copy:
+            return array.copy()
+        return array if array.flags.aligned else frozen_copy(array)
 
     return read
 
