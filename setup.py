@@ -5,6 +5,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 FLAT = Path("zcser/native/flat")
+TREE = Path("zcser/native/tree")
 
 setup(
     ext_modules=[
@@ -20,6 +21,13 @@ setup(
             "zcser.native._flat",
             sorted(map(str, FLAT.glob("*.c"))),
             depends=sorted(map(str, FLAT.glob("*.h"))),
+            extra_compile_args=["-std=c11", "-O3", "-fvisibility=hidden"],
+            optional=True,
+        ),
+        Extension(
+            "zcser.native._tree",
+            sorted(map(str, TREE.glob("*.c"))),
+            depends=sorted(map(str, TREE.glob("*.h"))),
             extra_compile_args=["-std=c11", "-O3", "-fvisibility=hidden"],
             optional=True,
         ),

@@ -53,10 +53,10 @@ class JsonCodec(TreeWriter[T]):
         accelerated = getattr(json.encoder, "c_make_encoder", None) is not None
         return platform.python_version(), "C accelerator" if accelerated else "pure Python"
 
-    def _dumps(self, tree: Any) -> bytes:
+    def _dumps(self, tree: Any, /) -> bytes:
         return self._encoder(tree).encode()
 
-    def _loads(self, data: Any) -> Any:
+    def _loads(self, data: Any, /) -> Any:
         tree = self._decoder(str(data, "utf-8"))
         if self.options.guard == "on" and _SURROGATE.search(data):
             try:

@@ -5,6 +5,7 @@ A Packer is reused, as its documentation advises: ``packb`` would allocate its 2
 
 from __future__ import annotations
 
+import functools
 from typing import Any, TypeVar
 
 import msgpack
@@ -27,7 +28,8 @@ class MsgpackCodec(PackedCodec[T]):
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
         # msgpack refuses keys that are neither str nor bytes unless it is told that they are meant.
-        self._strict_map_key = not self._has_other_keys
+        loads = functools.partial(msgpack.unpackb, strict_map_key=not self._has_other_keys)
+        self._loads = loads  # type: ignore[method-assign]
         # Idle packers; list.pop and append are atomic, so that threads never share one.
         self._packers: list[msgpack.Packer] = []
         self._seal()
@@ -38,7 +40,7 @@ class MsgpackCodec(PackedCodec[T]):
         pure = msgpack.Packer.__module__ == "msgpack.fallback"
         return ".".join(map(str, msgpack.version)), "pure Python" if pure else "C extension"
 
-    def _dumps(self, tree: Any) -> bytes:
+    def _dumps(self, tree: Any, /) -> bytes:
         try:
             packer = self._packers.pop()
         except IndexError:
@@ -47,6 +49,3 @@ class MsgpackCodec(PackedCodec[T]):
         data: bytes = packer.pack(tree)
         self._packers.append(packer)
         return data
-
-    def _loads(self, data: Any) -> Any:
-        return msgpack.unpackb(data, strict_map_key=self._strict_map_key)

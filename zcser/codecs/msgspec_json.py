@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -21,6 +21,9 @@ __all__ = ["MsgspecJsonCodec"]
 
 T = TypeVar("T")
 
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder()
+
 
 class MsgspecJsonCodec(TreeWriter[T]):
     """See the head of this module."""
@@ -31,20 +34,14 @@ class MsgspecJsonCodec(TreeWriter[T]):
     library = "msgspec"
     form = Form(native_bytes=False, finite=True, text_keys=True, big_ints=True)
     ends_itself = False
+    _dumps = staticmethod(_ENCODER.encode)
+    _loads = staticmethod(_DECODER.decode)
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
-        self._encode = msgspec.json.Encoder().encode
-        self._decode = msgspec.json.Decoder().decode
         self._seal()
 
     @classmethod
     def library_version(cls) -> tuple[str, str]:
         """Version of msgspec, which is C alone."""
         return msgspec.__version__, "C extension"
-
-    def _dumps(self, tree: Any) -> bytes:
-        return self._encode(tree)
-
-    def _loads(self, data: Any) -> Any:
-        return self._decode(data)

@@ -6,7 +6,7 @@ not say msgspec does not guess: its typed decoder takes 1.0 for an int.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -18,26 +18,23 @@ __all__ = ["MsgspecMsgpackCodec"]
 
 T = TypeVar("T")
 
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder()
+
 
 class MsgspecMsgpackCodec(PackedCodec[T]):
     """See the head of this module, and `PackedCodec` for copies and lifetimes."""
 
     name = "msgspec-msgpack"
     library = "msgspec"
+    _dumps = staticmethod(_ENCODER.encode)
+    _loads = staticmethod(_DECODER.decode)
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
-        self._encode = msgspec.msgpack.Encoder().encode
-        self._decode = msgspec.msgpack.Decoder().decode
         self._seal()
 
     @classmethod
     def library_version(cls) -> tuple[str, str]:
         """Version of msgspec, which is C alone."""
         return msgspec.__version__, "C extension"
-
-    def _dumps(self, tree: Any) -> bytes:
-        return self._encode(tree)
-
-    def _loads(self, data: Any) -> Any:
-        return self._decode(data)

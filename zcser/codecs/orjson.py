@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import orjson
 
@@ -35,6 +35,8 @@ class OrjsonCodec(TreeWriter[T]):
     library = "orjson"
     form = Form(native_bytes=False, finite=True, text_keys=True, big_ints=False, rounds_ints=True)
     ends_itself = False
+    _dumps = staticmethod(orjson.dumps)
+    _loads = staticmethod(orjson.loads)
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
@@ -47,12 +49,6 @@ class OrjsonCodec(TreeWriter[T]):
     def library_version(cls) -> tuple[str, str]:
         """Version of orjson, which is Rust alone."""
         return orjson.__version__, "Rust extension"
-
-    def _dumps(self, tree: Any) -> bytes:
-        return orjson.dumps(tree)
-
-    def _loads(self, data: Any) -> Any:
-        return orjson.loads(data)
 
     def decode(self, data: Buffer, *, copy: bool = True) -> T:
         """Decode a message."""

@@ -42,10 +42,10 @@ class OrmsgpackCodec(PackedCodec[T]):
         """Version of ormsgpack, which is Rust alone."""
         return ormsgpack.__version__, "Rust extension"
 
-    def _dumps(self, tree: Any) -> bytes:
+    def _dumps(self, tree: Any, /) -> bytes:
         return ormsgpack.packb(tree, option=self._option)
 
-    def _loads(self, data: Any) -> Any:
+    def _loads(self, data: Any, /) -> Any:
         if self.options.guard == "off":
             return ormsgpack.unpackb(data, option=self._option)
         pair = ormsgpack.unpackb(b"".join((_ARRAY_OF_TWO, data, _MARK)), option=self._option)

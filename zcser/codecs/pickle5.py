@@ -82,10 +82,10 @@ class Pickle5Codec(TreeWriter[T]):
         accelerated = pickle.Pickler.__module__ == "_pickle"
         return platform.python_version(), "C accelerator" if accelerated else "pure Python"
 
-    def _dumps(self, tree: Any) -> bytes:
+    def _dumps(self, tree: Any, /) -> bytes:
         return pickle.dumps(tree, _PROTOCOL)
 
-    def _loads(self, data: Any) -> Any:
+    def _loads(self, data: Any, /) -> Any:
         return self._unpickle(data, None)
 
     def _unpickle(self, data: Any, buffers: Iterable[memoryview] | None) -> Any:

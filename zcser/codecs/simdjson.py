@@ -85,7 +85,7 @@ class SimdjsonCodec(TreeReader[T]):
         if len(self._idle) < _IDLE_PARSERS and size_bytes <= _POOLED_BYTES:
             self._idle.append(parser)
 
-    def _loads(self, data: Any) -> Any:
+    def _loads(self, data: Any, /) -> Any:
         document, parser = self._parse(data)
         tree = _tree(document)
         del document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from zcser.core.buffers import Buffer, byte_view
 from zcser.core.codec import Codec, CodecInfo
@@ -15,8 +15,12 @@ from zcser.schema.model import Enum, Float, Int, Optional, Schema, Union
 from zcser.schema.normal import Normaliser
 from zcser.tree.explain import explain
 from zcser.tree.form import Form, refuse_unfit
+from zcser.tree.native import make_coder
 from zcser.tree.read import tree_reader
 from zcser.tree.write import tree_writer
+
+if TYPE_CHECKING:
+    from zcser.native._tree import Coder
 
 __all__ = ["TreeReader", "TreeWriter"]
 
@@ -38,12 +42,35 @@ class TreeReader(Codec[T]):
         self._read_nocopy = tree_reader(schema, self.form, options, copy=False)
         self._delimited = self.ends_itself or not _may_be_number(schema.root)
 
+    def _seal(self) -> None:
+        coder = self._coder(None, None, None)
+        if coder is not None:
+            # Its own methods, so that a call has no frame of Python's between the caller and C.
+            self._read = self._read_nocopy = coder.read
+            self.decode = coder.decode  # type: ignore[method-assign]
+        super()._seal()
+
+    def _coder(
+        self, dumps: Callable[[Any], bytes] | None, encode: Callable[[Any], bytes] | None, write: Any
+    ) -> Coder | None:
+        return make_coder(
+            self.schema,
+            self.form,
+            self.options,
+            dumps=dumps,
+            loads=self._loads,
+            encode=encode,
+            decode=self.decode,
+            write=write,
+            read=self._read,
+        )
+
     @property
     def info(self) -> CodecInfo:
         """See `CodecInfo`; `self_delimiting` depends on the schema's root here."""
         return dataclasses.replace(self.describe(), self_delimiting=self._delimited)
 
-    def _loads(self, data: Any) -> Any:
+    def _loads(self, data: Any, /) -> Any:
         """The library's loader, of bytes or a flat memoryview."""
         raise NotImplementedError
 
@@ -115,7 +142,15 @@ class TreeWriter(TreeReader[T]):
         self._write: Callable[[Any], Any] | None = write
         self._guarded = options.guard == "on"
 
-    def _dumps(self, tree: Any) -> bytes:
+    def _seal(self) -> None:
+        if not self.options.strict and not self.options.deterministic:
+            coder = self._coder(self._dumps, self.encode, self._write)
+            if coder is not None:
+                self._write = coder.write if self._guarded else None
+                self.encode = coder.encode  # type: ignore[assignment, method-assign]
+        super()._seal()
+
+    def _dumps(self, tree: Any, /) -> bytes:
         """The library's dumper."""
         raise NotImplementedError
 

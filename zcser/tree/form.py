@@ -21,7 +21,7 @@ from typing import Any
 from zcser.core.errors import SchemaError
 from zcser.schema.model import Enum, Int, Kind, List, Map, Optional, Ref, Schema, Type, Union, walk
 
-__all__ = ["Form", "is_tagged", "stands_as_itself", "wire_class"]
+__all__ = ["Form", "is_plain", "is_tagged", "parts_of", "refuse_unfit", "stands_as_itself", "wire_class"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,18 @@ def stands_as_itself(type_: Type, schema: Schema, form: Form, _seen: frozenset[s
                 stands_as_itself(item.type, schema, form, _seen | {name}) for item in record.fields
             )
     return type_.kind is not Kind.TENSOR and (type_.kind is not Kind.BYTES or form.native_bytes)
+
+
+def parts_of(schema: Schema) -> list[Type]:
+    """Every type in a schema, records by their references."""
+    types = [schema.root, *(item.type for record in schema.records for item in record.fields)]
+    return [part for type_ in types for part in walk(type_)]
+
+
+def is_plain(schema: Schema, form: Form) -> bool:
+    """Whether every normal value is its own tree, and holds no bytes: records are dicts, whose keys keep their order."""
+    no_bytes = all(part.kind not in {Kind.BYTES, Kind.TENSOR} for part in parts_of(schema))
+    return no_bytes and stands_as_itself(schema.root, schema, form)
 
 
 def refuse_unfit(schema: Schema, form: Form, codec: str) -> None:

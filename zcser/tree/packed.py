@@ -8,22 +8,17 @@ from typing import Any, TypeVar
 from zcser.core.buffers import Buffer, byte_view, writable_view
 from zcser.core.errors import BufferTooSmallError, DecodeError
 from zcser.core.options import Options
-from zcser.schema.model import Kind, Map, Schema, walk
+from zcser.schema.model import Kind, Map, Schema
 from zcser.tree.codec import TreeWriter
-from zcser.tree.form import Form
+from zcser.tree.form import Form, parts_of
 from zcser.tree.read import tree_reader
-from zcser.tree.spans import find_spans
+from zcser.tree.spans import big_spans
 from zcser.tree.splice import BIG, Blob, lift, splice, unsplice
 from zcser.tree.write import tree_splicer
 
 __all__ = ["PackedCodec"]
 
 T = TypeVar("T")
-
-_FREE_STEPS = 64
-_BYTES_OF_A_STEP = 512
-"""A message of less than this for each of its objects, and more of them than `_FREE_STEPS`, is not walked: the library
-copies in less time than the walk would take."""
 
 
 class PackedCodec(TreeWriter[T]):
@@ -48,8 +43,7 @@ class PackedCodec(TreeWriter[T]):
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
-        types = [schema.root, *(item.type for record in schema.records for item in record.fields)]
-        parts = [part for type_ in types for part in walk(type_)]
+        parts = parts_of(schema)
         self._has_other_keys = any(isinstance(part, Map) and part.key.kind is not Kind.STR for part in parts)
         self._has_blobs = any(part.kind in {Kind.TENSOR, Kind.BYTES} for part in parts)
         if self._has_blobs:
@@ -103,7 +97,7 @@ class PackedCodec(TreeWriter[T]):
         if self._has_blobs:
             data = self._flat(data)
             if len(data) >= BIG:
-                spans = find_spans(data, BIG, _FREE_STEPS + len(data) // _BYTES_OF_A_STEP)
+                spans = big_spans(data, BIG)
                 if spans:
                     return self._decode_lifted(data, *lift(data, spans), copy=copy)
         return super().decode(data, copy=copy)

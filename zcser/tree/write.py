@@ -39,7 +39,7 @@ from zcser.schema.model import (
     Union,
 )
 from zcser.schema.normal import Normaliser
-from zcser.tree.form import Form, is_tagged, stands_as_itself
+from zcser.tree.form import Form, is_plain, is_tagged, stands_as_itself
 from zcser.tree.leaves import is_text, round_float32, tensor_tree, text_key, text_of_bytes
 from zcser.tree.splice import BIG, Blob, bytes_blob, tensor_blob
 from zcser.tree.walk import Walk, range_test
@@ -69,6 +69,7 @@ class _Writer(Walk):
     ) -> None:
         super().__init__(schema, form, options, "write", blobs=blobs)
         self.sort = options.deterministic
+        self.keeps_order = not self.sort and is_plain(schema, form)
         self.normaliser = normaliser
 
     def compile(self) -> Callable[..., Any]:
@@ -310,7 +311,8 @@ class _Writer(Walk):
         if self.guard:
             # A key that is no field would be lost.
             self.source.line(f"if len(out) != len(v): {self.normal(Ref(record.name))}(v)")
-        self.source.line("return out")
+        # As the value itself would be written, which it is where zcser.tree.native checks it.
+        self.source.line("return {key: out[key] for key in v}" if self.keeps_order else "return out")
 
     def field(self, type_: Type, x: str) -> None:
         with self.deeper_level():
