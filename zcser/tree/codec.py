@@ -20,7 +20,7 @@ from zcser.tree.read import tree_reader
 from zcser.tree.write import tree_writer
 
 if TYPE_CHECKING:
-    from zcser.native._tree import Coder
+    from zcser.native import _tree
 
 __all__ = ["TreeReader", "TreeWriter"]
 
@@ -52,7 +52,7 @@ class TreeReader(Codec[T]):
 
     def _coder(
         self, dumps: Callable[[Any], bytes] | None, encode: Callable[[Any], bytes] | None, write: Any
-    ) -> Coder | None:
+    ) -> _tree.Coder | None:
         return make_coder(
             self.schema,
             self.form,
