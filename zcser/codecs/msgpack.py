@@ -6,6 +6,7 @@ A Packer is reused, as its documentation advises: ``packb`` would allocate its 2
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgpack
@@ -30,8 +31,7 @@ class MsgpackCodec(PackedCodec[T]):
         # msgpack refuses keys that are neither str nor bytes unless it is told that they are meant.
         loads = functools.partial(msgpack.unpackb, strict_map_key=not self._has_other_keys)
         self._loads = loads  # type: ignore[method-assign]
-        # Idle packers; list.pop and append are atomic, so that threads never share one.
-        self._packers: list[msgpack.Packer] = []
+        self._dumps = _packing()  # type: ignore[method-assign]
         self._seal()
 
     @classmethod
@@ -40,12 +40,20 @@ class MsgpackCodec(PackedCodec[T]):
         pure = msgpack.Packer.__module__ == "msgpack.fallback"
         return ".".join(map(str, msgpack.version)), "pure Python" if pure else "C extension"
 
-    def _dumps(self, tree: Any, /) -> bytes:
+
+def _packing() -> Callable[[Any], bytes]:
+    # Idle packers; list.pop and append are atomic, so that threads never share one.
+    idle: list[msgpack.Packer] = []
+    take, park = idle.pop, idle.append
+
+    def pack(tree: Any) -> bytes:
         try:
-            packer = self._packers.pop()
+            packer = take()
         except IndexError:
             packer = msgpack.Packer()
         # On an exception the packer is dropped: it may hold half a message.
         data: bytes = packer.pack(tree)
-        self._packers.append(packer)
+        park(packer)
         return data
+
+    return pack

@@ -6,6 +6,8 @@ second one is a mark: where bytes are left over, the mark is not what follows.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import ormsgpack
@@ -34,7 +36,12 @@ class OrmsgpackCodec(PackedCodec[T]):
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
         # Without the option it refuses keys that are no text.
-        self._option = ormsgpack.OPT_NON_STR_KEYS if self._has_other_keys else 0
+        dumps, loads = ormsgpack.packb, ormsgpack.unpackb
+        if self._has_other_keys:
+            dumps = functools.partial(dumps, option=ormsgpack.OPT_NON_STR_KEYS)
+            loads = functools.partial(loads, option=ormsgpack.OPT_NON_STR_KEYS)
+        self._dumps = dumps  # type: ignore[method-assign]
+        self._loads = loads if options.guard == "off" else _whole(loads)  # type: ignore[method-assign]
         self._seal()
 
     @classmethod
@@ -42,13 +49,14 @@ class OrmsgpackCodec(PackedCodec[T]):
         """Version of ormsgpack, which is Rust alone."""
         return ormsgpack.__version__, "Rust extension"
 
-    def _dumps(self, tree: Any, /) -> bytes:
-        return ormsgpack.packb(tree, option=self._option)
 
-    def _loads(self, data: Any, /) -> Any:
-        if self.options.guard == "off":
-            return ormsgpack.unpackb(data, option=self._option)
-        pair = ormsgpack.unpackb(b"".join((_ARRAY_OF_TWO, data, _MARK)), option=self._option)
-        if pair[1] != NONCE:
-            raise DecodeError("the message ends before its bytes do", codec=self.name)
-        return pair[0]
+def _whole(loads: Callable[[bytes], Any]) -> Callable[[Any], Any]:
+    """The loader of messages that end where their bytes do."""
+
+    def load(data: Any) -> Any:
+        value, mark = loads(b"".join((_ARRAY_OF_TWO, data, _MARK)))
+        if mark != NONCE:
+            raise DecodeError("the message ends before its bytes do", codec=OrmsgpackCodec.name)
+        return value
+
+    return load

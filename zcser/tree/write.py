@@ -69,7 +69,7 @@ class _Writer(Walk):
     ) -> None:
         super().__init__(schema, form, options, "write", blobs=blobs)
         self.sort = options.deterministic
-        self.keeps_order = not self.sort and is_plain(schema, form)
+        self.keeps_order = self.guard and not self.sort and is_plain(schema, form)
         self.normaliser = normaliser
 
     def compile(self) -> Callable[..., Any]:
@@ -294,6 +294,9 @@ class _Writer(Walk):
         return f"v.{name}" if plain else f"getattr(v, {self.known(name)})"
 
     def dict_(self, record: Record) -> None:
+        if self.keeps_order:
+            self.same_dict(record)
+            return
         pairs, absent = [], [item for item in record.fields if not item.required]
         for item in record.fields:
             if item.required:
@@ -311,8 +314,30 @@ class _Writer(Walk):
         if self.guard:
             # A key that is no field would be lost.
             self.source.line(f"if len(out) != len(v): {self.normal(Ref(record.name))}(v)")
-        # As the value itself would be written, which it is where zcser.tree.native checks it.
-        self.source.line("return {key: out[key] for key in v}" if self.keeps_order else "return out")
+        self.source.line("return out")
+
+    def same_dict(self, record: Record) -> None:
+        """The dict itself, or a copy with what has changed: its keys keep their order, as where zcser.tree.native writes it."""
+        self.source.line(f"out, count = v, {sum(item.required for item in record.fields)}")
+        for item in record.fields:
+            x, old, key = self.source.variable(), self.source.variable(), self.known(item.name)
+            if item.required:
+                self.source.line(f"{x} = {old} = v[{key}]")
+                self.field(item.type, x)
+                self.replace(key, x, old)
+                continue
+            self.source.line(f"{x} = {old} = v.get({key}, {self.known(_ABSENT)})")
+            with self.source.block(f"if {x} is not {self.known(_ABSENT)}:"):
+                self.source.line("count += 1")
+                self.field(item.type, x)
+                self.replace(key, x, old)
+        self.source.line(f"if count != len(v): {self.normal(Ref(record.name))}(v)")
+        self.source.line("return out")
+
+    def replace(self, key: str, x: str, old: str) -> None:
+        with self.source.block(f"if {x} is not {old}:"):
+            self.source.line("if out is v: out = dict(v)")
+            self.source.line(f"out[{key}] = {x}")
 
     def field(self, type_: Type, x: str) -> None:
         with self.deeper_level():
