@@ -11,11 +11,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
@@ -37,9 +37,8 @@ _BIN8 = bytes((0xC4, _STAND_IN_SIZE))
 _MOST = 0xFFFF_FFFF
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
-    """Something big: what stands before its header, and its memory.
+class Blob(NamedTuple):
+    """Something big.
 
     Attributes
     ----------
@@ -53,21 +52,21 @@ class Blob:
     shape: tuple[int, ...]
     data: memoryview
 
-    def head(self, at: int) -> bytes:
-        """What is written before the data, from offset `at` of the message on."""
-        bin32 = _BIN32.pack(0xC6, len(self.data))
-        if not self.dtype:
-            return bin32
-        name, shape = self.dtype.encode(), b"".join(map(_unsigned, self.shape))
-        rank = len(self.shape)
-        ranked = bytes((0x90 | rank,)) if rank < 16 else struct.pack(">BH", 0xDC, rank)
-        # The map, three keys of at least a byte of length, the name's length, the bin's header.
-        least = 1 + 6 + 1 + len(name) + 6 + len(ranked) + len(shape) + 5 + len(bin32)
-        gap = -(at + least) % _ALIGNMENT
-        dtype_key, shape_key, data_key = _key(b"dtype", gap & 1), _key(b"shape", gap & 2), _key(b"data", gap & 4)
-        return b"".join(
-            (b"\x83", dtype_key, bytes((0xA0 | len(name),)), name, shape_key, ranked, shape, data_key, bin32)
-        )
+
+@functools.lru_cache(maxsize=1024)
+def _head(dtype: str, shape: tuple[int, ...], size: int, phase: int) -> bytes:
+    """What is written before `size` bytes of data, from an offset of the message that is `phase` over a multiple of 8."""
+    bin32 = _BIN32.pack(0xC6, size)
+    if not dtype:
+        return bin32
+    name, extents = dtype.encode(), b"".join(map(_unsigned, shape))
+    rank = len(shape)
+    ranked = bytes((0x90 | rank,)) if rank < 16 else struct.pack(">BH", 0xDC, rank)
+    # The map, three keys of at least a byte of length, the name's length, the bin's header.
+    least = 1 + 6 + 1 + len(name) + 6 + len(ranked) + len(extents) + 5 + len(bin32)
+    gap = -(phase + least) % _ALIGNMENT
+    dtype_key, shape_key, data_key = _key(b"dtype", gap & 1), _key(b"shape", gap & 2), _key(b"data", gap & 4)
+    return b"".join((b"\x83", dtype_key, bytes((0xA0 | len(name),)), name, shape_key, ranked, extents, data_key, bin32))
 
 
 def _key(text: bytes, extra: int) -> bytes:
@@ -129,9 +128,10 @@ def splice(message: bytes, blobs: Sequence[Blob]) -> list[bytes | memoryview]:
         stand_in = _BIN8 + NONCE + _INDEX.pack(number)
         place = message.index(stand_in, at)
         size += place - at
-        head = blob.head(size)
-        parts += (message[at:place] + head, blob.data)
-        size += len(head) + len(blob.data)
+        dtype, shape, data = blob
+        head = _head(dtype, shape, len(data), size % _ALIGNMENT)
+        parts += (message[at:place] + head, data)
+        size += len(head) + len(data)
         at = place + len(stand_in)
     parts.append(message[at:])
     return parts
