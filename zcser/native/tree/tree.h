@@ -6,7 +6,8 @@
       asked for a key. So what is borrowed stays, but for other threads where there is no GIL: there, a container is
       locked while it is gone through, and what it holds is kept.
    3. Recursion ends at DEEPEST containers, whatever the limits say; Python goes on from there.
-   4. A Coder is immutable once made, but for the keys that it last met, which are kept under the GIL alone. Errors are NULL or -1 with an exception set; a verdict of false is none. */
+   4. A Coder is immutable once made, but for the keys that it last met, which are kept under the GIL alone. Errors are
+      NULL or -1 with an exception set; a verdict of false is none. */
 #ifndef ZCSER_TREE_H
 #define ZCSER_TREE_H
 
