@@ -81,9 +81,19 @@ def test_the_choice_is_made_when_it_is_first_asked_for():
     assert (done.stdout, done.stderr) == ("pure\n" * 3, "")
 
 
-def test_other_codecs_do_without_an_engine():
-    done = run("import sys, zcser; zcser.codec('json', int).encode(5); print('zcser.native' in sys.modules)", "wrong")
+def test_naming_the_codecs_makes_no_choice():
+    done = run("import sys, zcser.registry as r; assert r.names(); print('zcser.native' in sys.modules)", "wrong")
     assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+def test_codecs_of_trees_do_without_their_c_part():
+    script = (
+        "import sys, zcser; sys.modules['zcser.native._tree'] = None; codec = zcser.codec('json', dict[str, float]); "
+        "print(codec.decode(codec.encode({'a': 1})), zcser.backend)"
+    )
+    for wanted in (None, "pure"):
+        done = run(script, wanted)
+        assert (done.stdout, done.stderr) == ("{'a': 1.0} pure\n", "")
 
 
 def test_backend_is_a_public_name():

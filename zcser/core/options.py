@@ -59,6 +59,8 @@ class Options:
         How formats of text write the elements of a tensor: as ``"base64"`` of their bytes, which holds every dtype and
         value, or as a list of ``"numbers"``, which people and other programs read, and which has no form for NaN,
         infinities and complex numbers. Both are read, whatever this says. Formats that hold bytes ignore it.
+    allow_untrusted_code
+        Decode with a codec that is for trusted bytes alone (``info.trusted_only``); the others do not need it.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -67,6 +69,7 @@ class Options:
     guard: Guard = "on"
     strict: bool = False
     tensors: TensorText = "base64"
+    allow_untrusted_code: bool = False
 
     def __post_init__(self) -> None:
         _one_of("unknown_fields", self.unknown_fields, get_args(UnknownFields))
@@ -74,6 +77,7 @@ class Options:
         _one_of("deterministic", self.deterministic, (False, True))
         _one_of("strict", self.strict, (False, True))
         _one_of("tensors", self.tensors, get_args(TensorText))
+        _one_of("allow_untrusted_code", self.allow_untrusted_code, (False, True))
         if not isinstance(self.limits, Limits):
             raise TypeError(f"limits must be zcser.Limits(...), not {self.limits!r}")
         if self.strict and self.guard == "off":
