@@ -30,6 +30,7 @@ setup(
         engine("flat"),
         engine("frame"),
         engine("header"),
+        engine("protowire"),
         engine("tree"),
     ]
 )

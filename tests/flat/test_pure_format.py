@@ -85,7 +85,7 @@ def test_mutants_are_read_alike_or_refused_alike(everything: FlatSchema) -> None
     native = twin(everything, Options(limits=limits))
     messages = [flat_engine(everything).encode(value) for value in values(everything, 25)]
     accepted = 0
-    for message in mutants(messages, rng, 500):
+    for message in mutants(messages, rng, 300):
         found = outcome(engine.decode, message)
         verified, viewed = outcome(engine.verify, message), outcome(lambda data: to_value(engine.view(data)), message)
         if isinstance(found, dict):
@@ -95,7 +95,7 @@ def test_mutants_are_read_alike_or_refused_alike(everything: FlatSchema) -> None
             accepted += 1
         else:
             assert found == verified == viewed == outcome(native.decode, message)
-    assert 50 < accepted < 450
+    assert 30 < accepted < 270
 
 
 def test_unverified_views_answer_from_the_buffer_or_refuse(everything: FlatSchema) -> None:
