@@ -2,7 +2,7 @@
 
 1. ``{"dtype": name, "shape": [...], "data": [numbers]}``: the elements in C order, in one flat list, so that a shape with
    a zero in it has a form. A bool is true or false, an integer its digits, a float the shortest decimal of the float64
-   that it equals.
+   that it equals, a date or a time span its count of the dtype's units (NaT that of -2**63, as in numpy).
 2. What a number cannot say is refused when written: NaN, infinities, complex elements.
 3. Read back, an integer must be one and fit the dtype; a float is rounded to the nearest of the dtype, as `Float(32)` is,
    and must not overflow.
@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ Array = npt.NDArray[Any]
 
 @functools.cache
 def integer_bounds(name: str) -> tuple[int, int] | None:
-    """Least and greatest value of an integer dtype in the table of dtypes; None for all others."""
+    """Least and greatest number of a dtype in the table of dtypes whose elements are integers; None for all others."""
+    if name.startswith(("datetime64", "timedelta64")):
+        return -(1 << 63), (1 << 63) - 1
     kind, bits = name.rstrip("0123456789"), name[len(name.rstrip("0123456789")) :]
     if kind == "uint":
         return 0, (1 << int(bits)) - 1
@@ -38,7 +41,7 @@ def integer_bounds(name: str) -> tuple[int, int] | None:
 def why_no_numbers(array: Array) -> str | None:
     """Why an array has no list of numbers; None where it has one."""
     name = dtype_name(array.dtype) or ""
-    if array.dtype.kind == "c":
+    if "complex" in name:
         return f"{name} has no form as numbers; use tensors='base64'"
     if name != "bool" and integer_bounds(name) is None and not np.isfinite(_doubles(array)).all():
         return "NaN and infinities have no form as numbers; use tensors='base64'"
@@ -59,7 +62,7 @@ def numbers_of(array: Array) -> list[Any]:
     name = dtype_name(array.dtype) or ""
     if name != "bool" and integer_bounds(name) is None:
         array = _doubles(array)
-    elif array.dtype.kind == "V":  # int4 and uint4 of ml_dtypes
+    elif array.dtype.kind in "VmM":  # integers of ml_dtypes, and counts of units
         array = array.astype(np.int64)
     numbers: list[Any] = array.reshape(-1).tolist()
     return numbers
@@ -99,7 +102,7 @@ def array_of_numbers(numbers: Any, dtype: np.dtype[Any]) -> Array:
             raise BadTree(f"an integer is outside {name}")
         wide = np.asarray(numbers, np.uint64 if bounds[0] == 0 else np.int64)
         return wide.astype(dtype, copy=False)
-    if dtype.kind == "c":
+    if "complex" in name:
         raise BadTree(f"{name} has no form as numbers")
     _only(classes, {int, float}, name)
     if int in classes:
@@ -107,9 +110,13 @@ def array_of_numbers(numbers: Any, dtype: np.dtype[Any]) -> Array:
     doubles = np.asarray(numbers, np.float64)
     with np.errstate(over="ignore"):
         found = doubles.astype(dtype, copy=False)
-    if not np.isfinite(_doubles(found)).all():
+    if not (np.isfinite(_doubles(found)).all() and (np.abs(doubles) < _NO_INFINITY.get(name, math.inf)).all()):
         raise BadTree(f"a number is too large for {name}")
     return found
+
+
+_NO_INFINITY = {"float4_e2m1fn": 7.0, "float6_e2m3fn": 7.75, "float6_e3m2fn": 30.0}
+"""The least number that would round to more than the dtype's greatest, which ml_dtypes gives instead."""
 
 
 def _least(numbers: Any) -> int:
