@@ -26,6 +26,7 @@ from zcser.core.options import Limits
 from zcser.core.view import to_value
 from zcser.schema.annotations import Float32, UInt16
 from zcser.schema.model import Int, Tensor
+from zcser.schema.normal import normal
 
 Big = Annotated[int, Int(None)]
 OPEN = [value for value in codecs() if value.values[0] != "header"]
@@ -170,6 +171,20 @@ def test_17_bytes_given_as_views_are_taken_in_logical_order_with_their_length(na
         memoryview(b"abcdef")[::-2],
     ):
         assert codec.decode(codec.encode(view)) == view.tobytes()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_17_a_view_that_was_released_is_refused_with_its_path(name):
+    codec = registry.codec(name, list[bytes])
+    released = memoryview(b"abc")
+    released.release()
+    for operation in ("encode", "encode_into", "encode_segments"):
+        if has(name, operation):
+            with pytest.raises(EncodeError, match="released") as caught:
+                getattr(codec, operation)([b"", released], *([bytearray(999)] if operation == "encode_into" else []))
+            assert caught.value.path == "/1"
+    with pytest.raises(EncodeError, match="released"):
+        normal(bytes, released)
 
 
 @pytest.mark.parametrize("name", WRITERS)

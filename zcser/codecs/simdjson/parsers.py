@@ -20,9 +20,6 @@ import simdjson
 
 __all__ = ["Document", "ParserPool"]
 
-_SMALL_BYTES, _SMALL_IDLE = 64 << 10, 16
-_LARGE_BYTES, _LARGE_IDLE = 16 << 20, 2
-
 _LONGEST_ARRAY = 0xFFFFFE
 """Items of the longest array whose length simdjson's tape holds; pysimdjson writes past the list that it makes of more."""
 
@@ -31,24 +28,27 @@ class ParserPool:
     """Idle parsers. Threads may share it: a deque's pop and append are atomic."""
 
     __slots__ = ("_large", "_small")
+    # Of the class: documents that live until the interpreter ends come back when this module's globals are gone.
+    _small_bytes, _small_idle = 64 << 10, 16
+    _large_bytes, _large_idle = 16 << 20, 2
 
     def __init__(self) -> None:
         # A full deque drops its oldest parser for the new one.
-        self._small: deque[simdjson.Parser] = deque(maxlen=_SMALL_IDLE)
-        self._large: deque[simdjson.Parser] = deque(maxlen=_LARGE_IDLE)
+        self._small: deque[simdjson.Parser] = deque(maxlen=self._small_idle)
+        self._large: deque[simdjson.Parser] = deque(maxlen=self._large_idle)
 
     def lend(self, size_bytes: int) -> simdjson.Parser:
         """A parser that nobody else has."""
         try:
-            return (self._small if size_bytes <= _SMALL_BYTES else self._large).pop()
+            return (self._small if size_bytes <= self._small_bytes else self._large).pop()
         except IndexError:
             return simdjson.Parser()
 
     def take_back(self, parser: simdjson.Parser, size_bytes: int) -> None:
         """A parser that its borrower is done with, after a document of so many bytes."""
-        if size_bytes <= _SMALL_BYTES:
+        if size_bytes <= self._small_bytes:
             self._small.append(parser)
-        elif size_bytes <= _LARGE_BYTES:
+        elif size_bytes <= self._large_bytes:
             self._large.append(parser)
 
     def __len__(self) -> int:
