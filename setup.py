@@ -30,5 +30,6 @@ setup(
         engine("flat"),
         engine("frame"),
         engine("header"),
+        engine("protowire"),
     ]
 )

@@ -12,7 +12,7 @@ import flatbuffers
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.conformance.strategies import plain, values
 from tests.flat.rich import Point, Rich, rich_value
@@ -39,7 +39,6 @@ RICH = codec(Rich)
 # The law of fidelity --------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
 @given(values(schema_of(Rich), loose=True))
 def test_decode_of_encode_is_normal(value: Any) -> None:
     message = RICH.encode(value)

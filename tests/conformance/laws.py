@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from tests.conformance.schemas import CASES
-from tests.conformance.strategies import plain
+from tests.conformance.strategies import POOL, plain, samples
 from zcser import registry
 from zcser.core.codec import Codec, CodecInfo
 from zcser.core.errors import CodecUnavailableError, DecodeError, EncodeError
@@ -99,16 +99,24 @@ def written(name: str, schema: Any, value: Any) -> bytes:
     return registry.codec(other, schema).encode(value)
 
 
-def messages(name: str, case: str, values: tuple[Any, ...]) -> Iterator[tuple[bytes, Any]]:
-    """Encoded values and their normal forms, without those that the wire may refuse."""
-    encoder = writer(name, case)
-    for value in values:
+def messages(name: str, case: str, count: int = POOL) -> list[tuple[bytes, Any]]:
+    """The first `count` samples of a case, encoded, and their normal forms; without those that the wire may refuse."""
+    return [pair for pair in _messages(writer(name, case).name, case)[:count] if pair is not None]
+
+
+@functools.cache
+def _messages(writer_name: str, case: str) -> list[tuple[bytes, Any] | None]:
+    encoder = make(writer_name, case)
+    found: list[tuple[bytes, Any] | None] = []
+    for value in samples(CASES[case]):
         expected = normal_of(encoder, value)
         data = encoded(encoder, value)
         if isinstance(data, EncodeError):
             assert_refusal_is_expected(encoder, expected, data)
+            found.append(None)
         else:
-            yield data, expected
+            found.append((data, expected))
+    return found
 
 
 def encoded(codec: Codec[Any], value: Any) -> bytes | EncodeError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -89,9 +91,11 @@ def compiled(folder: Path, schema: Path, *options: str) -> bytes:
     return (folder / f"{schema.stem}.bfbs").read_bytes()
 
 
-def tables_of(folder: Path, schema: Path) -> list[str]:
+@functools.cache
+def tables_of(schema: Path) -> list[str]:
     """The tables of a schema that is not refused, its root first where it has one."""
-    content = read_bfbs(compiled(folder, schema))
+    with tempfile.TemporaryDirectory() as folder:
+        content = read_bfbs(compiled(Path(folder), schema))
     names = [item.name for item in content.objects if not item.is_struct]
     root = "" if content.root_table is None else content.root_table.name
     names.sort(key=lambda name: name != root)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import random
 import struct
 from collections.abc import Callable, Iterator
@@ -32,6 +33,11 @@ from zcser.schema.model import Schema
 CARRIED = {name: schema for name, schema in CASES.items() if name != "unbounded"} | {"rich": schema_of(Rich)}
 
 
+@functools.cache
+def official_of(case: str) -> FlatbuffersOfficialCodec[Any]:
+    return official(CARRIED[case])
+
+
 def reader(source: Any, **options: Any) -> PureReader:
     return PureReader(program_of(layout_of(schema_of(source))), Options(**options), codec="pure")
 
@@ -40,10 +46,10 @@ def official(source: Any, **options: Any) -> FlatbuffersOfficialCodec[Any]:
     return FlatbuffersOfficialCodec(schema_of(source), Options(**options))
 
 
+@functools.cache
 def messages(case: str, count: int) -> list[bytes]:
-    schema = CARRIED[case]
-    values = (rich_value(),) if case == "rich" else samples(schema, count)
-    found = [encoded(official(schema), value) for value in values]
+    values = (rich_value(),) if case == "rich" else samples(CARRIED[case], count)
+    found = [encoded(official_of(case), value) for value in values]
     return [message for message in found if isinstance(message, bytes)]
 
 
@@ -54,7 +60,7 @@ def messages(case: str, count: int) -> list[bytes]:
 @pytest.mark.parametrize("guard", ["on", "off"])
 def test_decode_and_views_give_what_the_official_codec_gives(case: str, guard: str) -> None:
     schema = CARRIED[case]
-    ours, theirs = reader(schema, guard=guard), official(schema)
+    ours, theirs = reader(schema, guard=guard), official_of(case)
     for message in messages(case, 3):
         expected = theirs.decode(message)
         for data in (message, bytearray(message), memoryview(b"x" + message)[1:]):

@@ -1,38 +1,38 @@
-"""The process that reads mutants for `tests.fuzz.flatbuffers`; its arguments are what that gives it, in order."""
+"""The process that reads mutants for `tests.fuzz.flatbuffers`; its argument is a `tests.fuzz.job.Job`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-__all__ = ["FOUND"]
-
-FOUND = 10
-"""Exit code where there are findings: another than that of a crash, of a sanitizer or of Python."""
+from tests.fuzz.job import Job, Outcome
 
 
-def main(mutants: str, seed: str, seconds: str, last_words: str, extension: str | None = None) -> int:
-    """Read mutants and print what was found."""
-    if extension is not None:
+def main(text: str) -> None:
+    """Read mutants, print what was found, and leave the outcome in the job's folder."""
+    job = Job.loads(text)
+    if job.extension is not None:
         from tests.fuzz import sanitize
 
-        sanitize.load(Path(extension))
+        sanitize.load(Path(job.extension))
     # After that, as this imports the engine.
     from tests.fuzz.loop import LastWords, exact_buffer, fuzz
 
     found = fuzz(
-        int(mutants),
-        seed=int(seed),
-        seconds=float(seconds) or None,
-        wrap=bytes if extension is None else exact_buffer,
-        last_words=LastWords(last_words),
+        job.mutants,
+        seed=job.seed,
+        seconds=job.seconds,
+        wrap=bytes if job.extension is None else exact_buffer,
+        engines=job.engines,
+        last_words=LastWords(job.last_words),
     )
     for finding in found.findings:
         print(finding)
     counts = ", ".join(f"{number:,} {what}" for what, number in found.counts.items())
     print(f"{found.mutants:,} mutants through every reader: {counts}; {len(found.findings)} findings")
-    return FOUND if found.findings else 0
+    outcome = Outcome(found.mutants, dict(found.counts), list(map(str, found.findings)))
+    job.result.write_text(outcome.dumps(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    main(*sys.argv[1:])

@@ -14,9 +14,13 @@ import secrets
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
-from tests.fuzz.child import FOUND
+from tests.fuzz import sanitize
+from tests.fuzz.job import Job, Outcome
+from tests.fuzz.readers import ENGINES, built
+from tests.fuzz.record import record
 
 _ROOM_FOR_LAST_WORDS = 1 << 16
 
@@ -24,27 +28,29 @@ _ROOM_FOR_LAST_WORDS = 1 << 16
 def main() -> int:
     """Run the command."""
     options = _arguments()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        given = dict(os.environ)
-        command = [sys.executable, "-X", "faulthandler", "-m", "tests.fuzz.child", str(options.mutants)]
-        command += [str(options.seed), str(options.seconds or 0), str(folder / "last")]
-        (folder / "last").write_bytes(bytes(_ROOM_FOR_LAST_WORDS))
+    given, extension = dict(os.environ), None
+    engines = tuple(options.engines or (("native",) if options.sanitize else built()))
+    with tempfile.TemporaryDirectory() as folder:
         if options.sanitize:
-            from tests.fuzz import sanitize
-
             try:
-                command.append(str(sanitize.build(folder)))
+                extension = str(sanitize.build(Path(folder)))
                 given = sanitize.environment(given)
             except RuntimeError as error:
                 print(f"cannot sanitize: {error}", file=sys.stderr)
                 return 2
-        print(f"seed {options.seed}, {options.mutants:,} mutants", flush=True)
+        job = Job(folder, options.mutants, options.seed, options.seconds, engines, extension)
+        job.last_words.write_bytes(bytes(_ROOM_FOR_LAST_WORDS))
+        print(f"seed {job.seed}, {job.mutants:,} mutants, {' and '.join(engines)}", flush=True)
+        begin_s = time.monotonic()
+        command = [sys.executable, "-X", "faulthandler", "-m", "tests.fuzz.child", job.dumps()]
         status = subprocess.run(command, env=given, check=False).returncode
-        if status not in {0, FOUND}:
-            words = (folder / "last").read_bytes().partition(b"\n")[0].decode()
+        outcome = Outcome.loads(job.result.read_text(encoding="utf-8")) if status == 0 else None
+        if outcome is None:
+            words = job.last_words.read_bytes().partition(b"\n")[0].decode()
             print(f"the reader ended with status {status} at\n  {words}", file=sys.stderr)
-    return int(status != 0)
+        if options.output is not None:
+            record(options.output, job, outcome, time.monotonic() - begin_s)
+    return int(outcome is None or bool(outcome.findings))
 
 
 def _arguments() -> argparse.Namespace:
@@ -52,8 +58,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--mutants", type=int, default=1_000_000, help="through every reader (default 1,000,000)")
     parser.add_argument("--seconds", type=float, help="end after so many, whatever --mutants says")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32), help="of a run that is to be repeated")
-    parser.add_argument("--sanitize", action="store_true", help="the C engine under ASan and UBSan")
-    return parser.parse_args()
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, help="whose readers (default: all that are there)")
+    parser.add_argument("--sanitize", action="store_true", help="the C engine alone, under ASan and UBSan")
+    parser.add_argument("-o", dest="output", metavar="DIR", type=Path, help="keep what came of it in DIR/fuzz.md")
+    options = parser.parse_args()
+    if options.sanitize and options.engines not in (None, ["native"]):
+        parser.error("--sanitize is for the C engine: no other in --engines")
+    return options
 
 
 if __name__ == "__main__":

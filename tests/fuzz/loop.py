@@ -85,8 +85,8 @@ class Found:
 class LastWords:
     """What is being read, in a file that outlives the process: all that is left where a reader ends it."""
 
-    def __init__(self, path: str) -> None:
-        with Path(path).open("r+b") as file:
+    def __init__(self, path: Path) -> None:
+        with path.open("r+b") as file:
             self._memory = mmap.mmap(file.fileno(), 0)
 
     def say(self, case: str, message: bytes) -> None:
@@ -109,6 +109,7 @@ def fuzz(
     seconds: float | None = None,
     cases: Sequence[str] = tuple(CARRIED),
     wrap: Wrap = bytes,
+    engines: Sequence[str] | None = None,
     last_words: LastWords | None = None,
 ) -> Found:
     """Read mutants of all cases in turn.
@@ -125,11 +126,15 @@ def fuzz(
         Names out of `CARRIED`.
     wrap
         Makes the buffer that is read of the bytes of a message.
+    engines
+        Whose readers, by name; None: all that are there.
     last_words
         Is told of each mutant before it is read.
     """
     found, rng = Found(), random.Random(seed)
-    corpus = [(case, messages(case), Readers(CARRIED[case], wrap=wrap)) for case in cases] if mutants else []
+    corpus = [
+        (case, messages(case), Readers(CARRIED[case], wrap=wrap, names=engines)) for case in cases[: max(mutants, 0)]
+    ]
     deadline = None if seconds is None else time.monotonic() + seconds
     while found.mutants < mutants and len(found.findings) < _MOST_FINDINGS:
         if deadline is not None and time.monotonic() > deadline:

@@ -20,7 +20,7 @@ import importlib.util
 import itertools
 import random
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,9 @@ from zcser.flat.plan import layout_of
 from zcser.flat.program import Program, program_of
 from zcser.schema.model import Schema
 
-__all__ = ["Disagreement", "Readers", "engines"]
+__all__ = ["ENGINES", "Disagreement", "Readers", "built", "engines"]
+
+ENGINES = ("native", "pure")
 
 Wrap = Callable[[bytes], Any]
 
@@ -51,16 +53,20 @@ def _refuse(value: Any) -> Any:
     raise EncodeError(f"a {type(value).__name__} that no schema of this message has", codec="fuzz")
 
 
-def engines(program: Program, options: Options) -> dict[str, Engine]:
-    """The engines that are there: "native" where it was built, and "pure"."""
-    from zcser.flat.pure.engine import make_engine as make_pure
+def built() -> tuple[str, ...]:
+    """Those of `ENGINES` that are there: "native" where it was built, and "pure"."""
+    return ENGINES if importlib.util.find_spec("zcser.native._flat") is not None else ENGINES[1:]
 
+
+def engines(program: Program, options: Options, names: Sequence[str]) -> dict[str, Engine]:
+    """Engines by name, for messages of one schema."""
     found: dict[str, Engine] = {}
-    if importlib.util.find_spec("zcser.native._flat") is not None:
-        from zcser.flat.native.engine import make_engine as make_native
-
-        found["native"] = make_native(program, options, codec="fuzz", normal=_refuse)
-    found["pure"] = make_pure(program, options, codec="fuzz", normal=_refuse)
+    for name in names:
+        if name == "native":
+            from zcser.flat.native.engine import make_engine
+        else:
+            from zcser.flat.pure.engine import make_engine
+        found[name] = make_engine(program, options, codec="fuzz", normal=_refuse)
     return found
 
 
@@ -73,10 +79,12 @@ class Readers:
         What messages are of.
     wrap
         Makes the buffer that is read of the bytes of a message.
+    names
+        Of the engines; None: all that are there.
     """
 
-    def __init__(self, schema: Schema, *, wrap: Wrap = bytes) -> None:
-        self.engines = engines(program_of(layout_of(schema)), Options())
+    def __init__(self, schema: Schema, *, wrap: Wrap = bytes, names: Sequence[str] | None = None) -> None:
+        self.engines = engines(program_of(layout_of(schema)), Options(), built() if names is None else names)
         self.wrap = wrap
         self.counts = {"values": 0, "refused": 0, "parts shown unverified": 0, "values of segments": 0}
 

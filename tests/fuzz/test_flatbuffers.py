@@ -10,9 +10,11 @@ import sys
 import pytest
 
 from tests.fuzz import readers
+from tests.fuzz.job import Job, Outcome
 from tests.fuzz.loop import CARRIED, exact_buffer, fuzz, messages
 from tests.fuzz.mutate import mutant
 from tests.fuzz.readers import Disagreement, Readers
+from tests.fuzz.record import record
 from zcser.core.errors import DecodeError, VerifyError
 
 SHORT = ("absent_or_none", "nested_maps", "recursive", "rich", "root_list_of_lists", "tensors", "unions")
@@ -91,16 +93,30 @@ def test_an_exact_buffer_has_the_bytes_and_no_more() -> None:
         assert memoryview(exact_buffer(data)).nbytes == len(data)
 
 
-def test_the_command_runs_and_says_how_to_run_it_again() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.flatbuffers", "--mutants", "0", "--seed", "7"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_the_command_runs_and_says_how_to_run_it_again(tmp_path) -> None:
+    command = [sys.executable, "-m", "tests.fuzz.flatbuffers", "--mutants", "2", "--seed", "7", "--engines", "pure"]
+    done = subprocess.run([*command, "-o", str(tmp_path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("seed 7, 0 mutants\n")
+    assert done.stdout.startswith("seed 7, 2 mutants, pure\n")
+    assert "2 mutants through every reader" in done.stdout
     assert "0 findings" in done.stdout
+    row = (tmp_path / "fuzz.md").read_text().splitlines()[-1]
+    assert row.startswith("| pure | 2 | ")
+
+
+def test_what_runs_came_to_is_kept_by_readers(tmp_path) -> None:
+    both = Job("", 9, 3, None, ("native", "pure"))
+    sanitized = Job("", 9, 4, None, ("native",), "_flat.so")
+    record(tmp_path, both, Outcome(1, {"values": 1}, []), 1)
+    record(tmp_path, sanitized, None, 2)
+    path = record(tmp_path, both, Outcome(1000, {"values": 300, "refused": 700}, ["one"]), 1500)
+    head, rule, *rows = [line for line in path.read_text().splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in (head, rule, *rows)} == {11}
+    cells = [[cell.strip() for cell in row.strip("|").split("|")][:-1] for row in rows]
+    assert cells == [
+        ["native, under ASan and UBSan", "", "", "", "", "", "**yes**", "4", "2 s"],
+        ["native and pure", "1,000", "300", "700", "0", "1", "no", "3", "1,500 s"],
+    ]
 
 
 def test_a_decode_error_is_what_refused_bytes_give() -> None:

@@ -23,7 +23,7 @@ TINY = Preset(
     budget_s=600,
     slot=Slot(warm_ns=20_000, batches=4, batch_ns=30_000, latency_ns=200_000, retained_ns=50_000),
     least_ns=10_000,
-    cap_ns=50_000_000,
+    cap_ns=10_000_000_000,
     rotation=8,
     prepare_ns=60_000_000_000,
     verify_ns=1_000_000,

@@ -25,10 +25,18 @@ from zcser.measure.result import load_result
 from zcser.measure.runner import Event, run
 from zcser.native import zcount
 
+ONCE = dataclasses.replace(made.TINY, rounds=1)
+
 
 @pytest.fixture(autouse=True)
 def _tiny(monkeypatch):
     monkeypatch.setitem(plan.PRESETS, "quick", made.TINY)
+
+
+@pytest.fixture
+def once(monkeypatch):
+    """For what one process of each codec shows: starting processes is what takes the time here."""
+    monkeypatch.setitem(plan.PRESETS, "quick", ONCE)
 
 
 def measure(*payloads, codecs=("json",), operations=("encode", "decode"), **more):
@@ -36,15 +44,18 @@ def measure(*payloads, codecs=("json",), operations=("encode", "decode"), **more
 
 
 @pytest.fixture(scope="module")
-def whole():
+def samples(tmp_path_factory):
+    """Where the run of `whole` leaves its samples."""
+    return tmp_path_factory.mktemp("whole") / "samples.npz"
+
+
+@pytest.fixture(scope="module")
+def whole(samples):
     """One run with every operation, over a codec without views, one with, and one that cannot encode."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(plan.PRESETS, "quick", made.TINY)
-        return run(
-            Request(
-                payloads=(made.payload(), "batch-meta"), codecs=("orjson", "protobuf", "simdjson", "header"), seed=3
-            )
-        )
+        codecs = ("orjson", "protobuf", "simdjson", "header")
+        return run(Request(payloads=(made.payload(), "batch-meta"), codecs=codecs, seed=3, samples=samples))
 
 
 def test_a_run_is_complete_and_survives_its_file(whole, tmp_path):
@@ -132,17 +143,38 @@ def test_values_are_rotated_and_counted(whole):
     assert next(payload for payload in whole.payloads if payload.name == "points").values == made.TINY.rotation
 
 
-def test_copies_are_called_hot():
-    result = measure(made.payload(rotation="copies", distinct=2))
-    cell = result.cell("points", "json", "encode")
+@pytest.fixture(scope="module")
+def strange():
+    """One run over payloads that misbehave and one that does not: its events and its result."""
+    events: list[Event] = []
+    payloads = (
+        made.payload(made.killed_at(0), "deadly"),
+        made.payload(made.raising, "raising"),
+        made.payload(made.misfit, "misfit"),
+        made.payload(name="copied", rotation="copies", distinct=2),
+        made.payload(),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plan.PRESETS, "quick", made.TINY)
+        request = Request(payloads=payloads, codecs=("json",), operations=("encode", "decode"), seed=1)
+        return events, run(request, events.append)
+
+
+def test_copies_are_called_hot(strange):
+    _, result = strange
+    cell = result.cell("copied", "json", "encode")
     assert "hot" in cell.flags
     assert cell.values == 2
-    assert result.payloads[0].values == 2
+    assert next(payload for payload in result.payloads if payload.name == "copied").values == 2
 
 
-def test_progress_is_told_between_workers_only():
+def test_progress_is_told_between_workers_and_malloc_is_counted_where_nothing_is_timed(monkeypatch):
+    preloaded = []
+    monkeypatch.setattr(process, "preload_environment", lambda env: preloaded.append(1) or dict(env))
     events: list[Event] = []
     run(Request(payloads=(made.payload(),), codecs=("json",), operations=("encode",)), events.append)
+    # One worker of one codec; two rounds of two workers time.
+    assert len(preloaded) == 1
     assert [(event.round, event.codec, event.done) for event in events] == [
         (1, "baseline", 0),
         (1, "json", 1),
@@ -153,12 +185,8 @@ def test_progress_is_told_between_workers_only():
     assert all(event.workers == 4 for event in events)
 
 
-def test_a_worker_that_dies_fails_its_payload_and_the_run_goes_on():
-    events: list[Event] = []
-    request = Request(
-        payloads=(made.payload(made.killed_at(0), "deadly"), made.payload()), codecs=("json",), operations=("encode",)
-    )
-    result = run(request, events.append)
+def test_a_worker_that_dies_fails_its_payload_and_the_run_goes_on(strange):
+    events, result = strange
     cell = result.cell("deadly", "json", "encode")
     assert cell.status == "failed"
     assert cell.reason == "worker died: signal 11 (SIGSEGV); its last words: about to go"
@@ -167,6 +195,7 @@ def test_a_worker_that_dies_fails_its_payload_and_the_run_goes_on():
     assert any(event.trouble == f"json: {cell.reason}" for event in events)
 
 
+@pytest.mark.usefixtures("once")
 def test_workers_that_die_in_every_cell_fail_every_cell_and_end():
     # Value 0 is enough for the round trip; the cells themselves need more and die of it.
     result = measure(made.payload(made.killed_at(4)), operations=("encode", "decode", "convert"))
@@ -196,8 +225,8 @@ def test_a_worker_that_hangs_is_ended(monkeypatch, tmp_path):
         assert result.cell("points", "json", operation).status == "ok"
 
 
-def test_a_payload_that_raises_or_does_not_fit_has_a_reason_in_one_line():
-    result = measure(made.payload(made.raising, "raising"), made.payload(made.misfit, "misfit"))
+def test_a_payload_that_raises_or_does_not_fit_has_a_reason_in_one_line(strange):
+    _, result = strange
     raising = result.cell("raising", "json", "encode")
     assert (raising.status, raising.reason) == ("failed", "RuntimeError: no value today")
     misfit = result.cell("misfit", "json", "encode")
@@ -205,17 +234,16 @@ def test_a_payload_that_raises_or_does_not_fit_has_a_reason_in_one_line():
     assert "/xs/0" in misfit.reason
 
 
+@pytest.mark.usefixtures("once")
 def test_what_a_payload_prints_does_not_disturb_the_messages(capfd):
     assert measure(made.payload(made.talkative)).cell("points", "json", "decode").status == "ok"
     assert "standard output" not in capfd.readouterr().out
 
 
-def test_raw_samples_are_kept_in_order_where_asked(tmp_path):
-    path = tmp_path / "samples.npz"
-    result = measure(made.payload(), samples=path)
-    with np.load(path) as found:
-        parts = [found[f"points/json/decode/{number}"] for number in (1, 2)]
-    latency = result.cell("points", "json", "decode").latency
+def test_raw_samples_are_kept_in_order_where_asked(whole, samples):
+    with np.load(samples) as found:
+        parts = [found[f"points/orjson/decode/{number}"] for number in (1, 2)]
+    latency = whole.cell("points", "orjson", "decode").latency
     assert sum(map(len, parts)) == latency.n
     assert max(part.max() for part in parts) == latency.max_ns
 
@@ -283,18 +311,20 @@ def _children(parent: int | None = None) -> set[int]:
     return found
 
 
-def test_a_live_heap_is_recorded():
+@pytest.mark.usefixtures("once")
+def test_a_live_heap_is_recorded(strange):
     result = measure(made.payload(), live_objects=20_000)
     assert result.settings.live_objects == 20_000
     assert "20,000 live objects" in result.method.gc
     assert result.cell("points", "json", "decode").status == "ok"
-    assert measure(made.payload()).settings.live_objects == 0
+    assert strange[1].settings.live_objects == 0
 
 
-def test_exact_counts_are_the_same_in_two_runs():
-    first, second = (measure(made.payload(), seed=seed) for seed in (1, 2))
+@pytest.mark.usefixtures("once")
+def test_exact_counts_are_the_same_in_two_runs(strange):
+    runs = strange[1], measure(made.payload(), seed=2)
     for operation in ("encode", "decode"):
-        found = [run_.cell("points", "json", operation).allocations for run_ in (first, second)]
+        found = [run_.cell("points", "json", operation).allocations for run_ in runs]
         if found[0].calls == found[1].calls and found[0].python_allocations is not None:
             assert dataclasses.replace(found[0], native_peak_bytes=0) == dataclasses.replace(
                 found[1], native_peak_bytes=0
@@ -312,21 +342,13 @@ def test_processes_that_must_be_come_before_the_bounds_on_time(monkeypatch):
     assert found.latency.n == 2
 
 
-def test_malloc_is_counted_where_nothing_is_timed_and_nowhere_else(monkeypatch):
-    preloaded = []
-    monkeypatch.setattr(process, "preload_environment", lambda env: preloaded.append(1) or dict(env))
-    measure(made.payload(), operations=("encode",))
-    # One worker of one codec; two rounds of two workers time.
-    assert len(preloaded) == 1
-
-
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc's state is set by variables of glibc")
 def test_large_messages_are_timed_in_both_states_of_malloc(monkeypatch):
-    monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(made.TINY, both_mallocs=True))
-    result = measure("request-1m", made.payload(), codecs=("msgpack",))
-    assert len(result.cell("request-1m", "msgpack", "decode").fresh_cost.process_p10_ns) == 2
+    monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(ONCE, both_mallocs=True))
+    result = measure("request-1m", made.payload(), codecs=("msgpack",), operations=("decode",))
+    assert len(result.cell("request-1m", "msgpack", "decode").fresh_cost.process_p10_ns) == 1
     assert result.cell("points", "msgpack", "decode").fresh_cost is None
-    assert len(result.noise) == 4
+    assert len(result.noise) == 2
 
 
 def test_a_malloc_that_maps_anew_is_asked_for_in_the_environment(monkeypatch):
@@ -338,7 +360,7 @@ def test_a_malloc_that_maps_anew_is_asked_for_in_the_environment(monkeypatch):
         return popen(*arguments, **more)
 
     monkeypatch.setattr(process.subprocess, "Popen", note)
-    monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(made.TINY, rounds=1, both_mallocs=True))
+    monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(ONCE, both_mallocs=True))
     monkeypatch.setattr(state, "LARGE_BYTES", 1)
     monkeypatch.setattr(platform, "libc_ver", lambda: ("glibc", "2.36"))
     monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)

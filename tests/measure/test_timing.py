@@ -190,7 +190,6 @@ def rotating(values):
 @pytest.fixture
 def gc_state():
     yield
-    gc.unfreeze()
     gc.enable()
 
 

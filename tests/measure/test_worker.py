@@ -58,7 +58,6 @@ class Moody(Honest):
 @pytest.fixture(autouse=True)
 def _gc_state():
     yield
-    gc.unfreeze()
     gc.enable()
 
 

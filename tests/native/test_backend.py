@@ -50,8 +50,9 @@ def test_the_c_engine_is_used_where_it_was_built(wanted):
     assert run(SHOW, wanted).stdout.startswith("native /")
 
 
-def test_the_python_engine_is_used_where_the_c_engine_was_not_built():
-    done = run(WITHOUT + SHOW)
+@pytest.mark.parametrize("name", ["_flat", "_protowire"])
+def test_the_python_engines_are_used_where_one_in_c_was_not_built(name):
+    done = run(WITHOUT.replace("_flat", name) + SHOW)
     assert done.stderr == ""
     assert done.stdout == "pure / pure Python / pure\n"
 
@@ -62,6 +63,19 @@ def test_forcing_the_c_engine_where_it_was_not_built_says_what_to_do():
     last = done.stderr.splitlines()[-1]
     assert last.startswith(FORCED)
     assert last.endswith("install zcser again where a C compiler is found, or unset it")
+
+
+@pytest.mark.parametrize("wanted", [pytest.param("native", marks=needs_extension), "pure"])
+def test_the_walk_over_protobuf_follows_the_same_choice(wanted):
+    done = run(
+        "import sys, zcser; codec = zcser.codec('protobuf', bytes); "
+        "print(codec.decode(codec.encode(b'xyz'), copy=False).tobytes(), codec.info.implementation, "
+        "'zcser.protowire.pure' in sys.modules)",
+        wanted,
+    )
+    words = {"native": "payloads by C False", "pure": "payloads by Python True"}[wanted]
+    assert done.stderr == ""
+    assert done.stdout == f"b'xyz' upb (C), {words}\n"
 
 
 @pytest.mark.parametrize("wanted", ["c", "Native", "1", " pure"])

@@ -1,6 +1,7 @@
 """Results written by hand, for tests of what reads them."""
 
 import dataclasses
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -179,6 +180,7 @@ COST_OPERATIONS = ("encode", "decode", "read-field", "touch-all", "tensor")
 FUSED = {"orjson", "header"}
 
 
+@functools.cache
 def realistic() -> Result:
     """Seven codecs on three payloads, with everything that a real run shows."""
     cells = []

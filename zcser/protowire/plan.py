@@ -26,6 +26,8 @@
    no zero: to a peer whose class has such a default, a peer whose class has none sends the default instead of zero.
 4. A list, map or optional that a message lacks is empty or None, whatever its default: that is how protobuf writes
    empty and None. A required record, tensor or union that it lacks, and that has no default, is a `DecodeError`.
+5. A codec with ``aligned=True`` adds a field to a tensor's message that no schema declares, 15, of zeros, before and
+   behind the data, which readers step over (`zcser.protowire.padding`).
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from zcser.schema.model import Enum, Field, List, Map, Schema, Type
+from zcser.schema.model import Bytes, Enum, Field, List, Map, Schema, Type
 
 __all__ = ["UNION_ONEOF", "EnumPlan", "Label", "Message", "Missing", "Plan", "Shape", "Slot"]
 
@@ -122,6 +124,11 @@ class Slot:
                 return value
         return self.type
 
+    @property
+    def is_bytes(self) -> bool:
+        """Whether one occurrence is bytes."""
+        return self.message is None and isinstance(self.item, Bytes)
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -187,6 +194,21 @@ class Plan:
             grown = not more <= found
             found |= more
         return found
+
+    def carriers(self) -> set[int]:
+        """The messages that hold bytes or a tensor, or in which one does."""
+        return self.containing(
+            {
+                message.index
+                for message in self.messages
+                if message.shape is Shape.TENSOR or any(slot.is_bytes for slot in message.slots)
+            }
+        )
+
+    @property
+    def has_maps(self) -> bool:
+        """Whether some message has a map."""
+        return any(slot.label is Label.MAP for message in self.messages for slot in message.slots)
 
     def _depths(self, index: int, known: dict[int, tuple[float, float]]) -> tuple[float, float]:
         if index not in known:
