@@ -35,6 +35,7 @@ from zcser.protowire.count import compile_count
 from zcser.protowire.descriptors import file_descriptor, message_classes
 from zcser.protowire.engine import make_walker
 from zcser.protowire.explain import explain
+from zcser.protowire.given import ProtoSchema, given_classes
 from zcser.protowire.nesting import MAX_NESTING, NestingError, nesting_path
 from zcser.protowire.planner import plan_of
 from zcser.protowire.read import Read, compile_held_reader, compile_reader, read_value
@@ -89,10 +90,16 @@ class ProtobufCodec(Codec[T]):
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
         limits = options.limits
-        self._plan = plan_of(schema)
-        self._classes = message_classes(file_descriptor(self._plan))
+        if isinstance(schema, ProtoSchema):
+            self._plan = plan_of(schema, schema.declared)
+            self._classes = given_classes(schema, self._plan)
+        else:
+            self._plan = plan_of(schema)
+            self._classes = message_classes(file_descriptor(self._plan))
         self._normal = Normaliser(schema, strict=options.strict, finite=False, limits=limits, codec=self.name)
-        routes = routes_of(self._plan)
+        # A group is not walked through; where there is one, upb takes payloads as they are.
+        has_groups = isinstance(schema, ProtoSchema) and schema.has_groups
+        routes = None if has_groups else routes_of(self._plan)
         self._walker = None if routes is None else make_walker(routes)
         self._refuses_unknown: Check | None = None
         if options.unknown_fields == "refuse":

@@ -23,7 +23,7 @@ from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Sha
 from zcser.protowire.scalars import fault, members, refuse
 from zcser.protowire.stand_in import payload_size
 from zcser.protowire.tensors import tensor_opener
-from zcser.schema.model import Enum, List, Map, Ref, Tensor, Type
+from zcser.schema.model import Enum, List, Map, Tensor, Type, Union
 
 __all__ = ["Asks", "compile_check", "unknown_reason"]
 
@@ -154,7 +154,7 @@ class _Checker:
         there = not slot.presence
         if slot.missing is Missing.REFUSED and self.asks.values:
             there = True  # a tensor or union that is not there reads as one that holds nothing
-            if isinstance(slot.type, Ref):
+            if not isinstance(slot.type, Tensor | Union):
                 with self.source.block(f"if not {self.has}(m, {slot.name!r}):"):
                     self.source.line(f"{self.refuse}('the message lacks this field', {slot.path!r})")
         if not self.asks_one(slot):

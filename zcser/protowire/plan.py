@@ -34,12 +34,13 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from zcser.schema.model import Bytes, Enum, Field, List, Map, Schema, Type
 
-__all__ = ["UNION_ONEOF", "EnumPlan", "Label", "Message", "Missing", "Plan", "Shape", "Slot"]
+__all__ = ["UNION_ONEOF", "Declared", "EnumPlan", "Label", "Message", "Missing", "Oneof", "Plan", "Shape", "Slot"]
 
 UNION_ONEOF = "kind"
 """The name of the oneof in a union's message."""
@@ -130,6 +131,25 @@ class Slot:
         return self.message is None and isinstance(self.item, Bytes)
 
 
+Oneof = tuple[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What protobuf's own declaration of records says besides their schema, by name of the record.
+
+    Attributes
+    ----------
+    required
+        Numbers of fields that a message may not lack though they are scalars.
+    oneofs
+        See `Message`.
+    """
+
+    required: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    oneofs: Mapping[str, tuple[Oneof, ...]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message, as one place of the schema uses it.
@@ -148,6 +168,8 @@ class Message:
         Its fields; none for a tensor.
     path
         Where in the schema, for errors.
+    oneofs
+        Of a record that protobuf itself declares: name and numbers of fields of which at most one may be there.
     """
 
     index: int
@@ -156,6 +178,7 @@ class Message:
     type: Type
     slots: tuple[Slot, ...]
     path: str
+    oneofs: tuple[Oneof, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Sha
 from zcser.protowire.scalars import fault, members, refuse
 from zcser.protowire.stand_in import Parts, payload_size, taken, taken_copy
 from zcser.protowire.tensors import aligning, tensor_opener
-from zcser.schema.model import Bytes, List, Map, Null, Record, Ref, Tensor, Type
+from zcser.schema.model import Bytes, List, Map, Null, Record, Ref, Tensor, Type, Union
 
 __all__ = ["Read", "compile_held_reader", "compile_reader", "read_value"]
 
@@ -145,7 +145,7 @@ class _Reader:
         if not slot.presence:
             return self.one(slot)
         if slot.missing is Missing.REFUSED:
-            if not isinstance(slot.type, Ref):
+            if isinstance(slot.type, Tensor | Union):
                 return self.one(slot)  # a tensor or union that is not there reads as one that holds nothing
             with block(f"if not {self.has}(m, {slot.name!r}):"):
                 line(f"{self.refuse}('the message lacks this field', {slot.path!r})")

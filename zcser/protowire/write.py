@@ -15,11 +15,13 @@ from __future__ import annotations
 import functools
 import keyword
 from collections.abc import Callable
+from typing import NoReturn
 
 import numpy as np
 from google.protobuf.message import Message as ProtobufMessage
 
 from zcser.core.dtypes import NAMES, dtype_named, number_of
+from zcser.core.errors import EncodeError
 from zcser.core.options import Options
 from zcser.core.source import Source
 from zcser.protowire.descriptors import Classes
@@ -122,6 +124,7 @@ class _Writer:
         self.bound("d")
         is_dict = record.cls is None
         absent = [slot for slot in message.slots if slot.missing is Missing.ABSENT]
+        written: dict[int, str] = {}
         if is_dict and self.guard and absent:
             line(f"n = {len(record.fields) - len(absent)}")
         for slot, field in zip(message.slots, record.fields, strict=True):
@@ -135,6 +138,12 @@ class _Writer:
             else:
                 line(f"{x} = v[{field.name!r}]" if is_dict else f"{x} = {_attribute('v', field.name)}")
                 self.present(slot, x)
+            written[slot.number] = x
+        for name, numbers in message.oneofs:
+            there = " + ".join(f"({written[number]} is not None)" for number in numbers)
+            names = [slot.name for slot in message.slots if slot.number in numbers]
+            with block(f"if {there} > 1:"):
+                line(f"{self.source.constant(_refuse_several)}({name!r}, {names!r}, {message.path!r})")
         if is_dict and self.guard:
             # More keys than the fields found: some key is no field.
             with block(f"if len(v) != {'n' if absent else len(record.fields)}:"):
@@ -315,3 +324,8 @@ def _attribute(x: str, name: str) -> str:
     if name.isascii() and name.isidentifier() and not keyword.iskeyword(name):
         return f"{x}.{name}"
     return f"getattr({x}, {name!r})"
+
+
+def _refuse_several(oneof: str, names: list[str], path: str) -> NoReturn:
+    reason = f"of the oneof {oneof!r} at most one may be there: {', '.join(names)}"
+    raise EncodeError(reason, codec="protobuf", path=path)
