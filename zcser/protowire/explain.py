@@ -35,7 +35,9 @@ def explain(plan: Plan, data: bytes | memoryview, *, unknown: bool = False) -> D
     try:
         _Explainer(plan, data, unknown=unknown).message(plan.root, 0, len(data), 1)
     except DecodeError as error:
-        return error
+        # Made anew: the frames of one that was raised lead back to the caller's, which holds it, and such a cycle would
+        # keep the message's buffer locked.
+        return type(error)(error.reason, codec=error.codec, path=error.path, offset=error.offset)
     return None
 
 

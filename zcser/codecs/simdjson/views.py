@@ -57,11 +57,17 @@ class _Lazy(View):
     def _zc_value(self) -> Any:
         return self._zc_read(self._zc_alive())
 
+    def _zc_let_go(self) -> None:
+        """Drop all proxies and builtins."""
+        self._zc_node = None
+
     def _zc_release(self) -> None:
         self._zc_source.alive = False
+        self._zc_let_go()
+        self._zc_source.end()
 
     def _zc_retained(self) -> int:
-        return self._zc_source.size_bytes
+        return self._zc_source.size_bytes if self._zc_source.alive else 0
 
 
 class _RecordView(RecordView, _Lazy):
@@ -74,6 +80,9 @@ class _RecordView(RecordView, _Lazy):
         self._zc_node = node
         self._zc_source = document
         self._zc_last: Any = None
+
+    def _zc_let_go(self) -> None:
+        self._zc_node = self._zc_last = None
 
     def _zc_raw(self, name: str) -> Any:
         """The node of a field; KeyError where it is absent."""
@@ -154,6 +163,9 @@ class _MapView(MapView, _Lazy):
         # With a key twice, or a NUL in one, at which simdjson's lookup would end, the node cannot answer for its keys.
         plain = node.__class__ is dict or (len(keys) == len(texts) and "\0" not in "".join(texts))
         self._zc_items: Any = node if plain else dict(node.items())
+
+    def _zc_let_go(self) -> None:
+        self._zc_node = self._zc_items = None
 
     def __getitem__(self, key: Any) -> Any:
         self._zc_alive()
