@@ -15,7 +15,7 @@ import platform
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-from zcser.core.buffers import Buffer, address, byte_view, writable_view
+from zcser.core.buffers import Buffer, byte_view, writable_address, writable_view
 from zcser.core.codec import Codec, Reads
 from zcser.core.errors import BufferTooSmallError, DecodeError, EncodeError, TruncatedError
 from zcser.core.options import Options
@@ -95,10 +95,13 @@ class HeaderCodec(Codec[T]):
                 pass
             else:
                 return self._size
-        room = writable_view(out, offset, codec=self.name)
+        if out.__class__ is bytearray and offset.__class__ is int and 0 <= offset <= len(out):
+            room = memoryview(out)[offset:]
+        else:
+            room = writable_view(out, offset, codec=self.name)
         if room.nbytes < self._size:
             raise BufferTooSmallError(self._size, room.nbytes, codec=self.name)
-        if self._alignment > 1 and address(room) % self._alignment:
+        if self._alignment > 1 and self._size and writable_address(room) % self._alignment:
             raise EncodeError(
                 f"offset {offset} of this buffer is no multiple of {self._alignment} in memory, where a tensor would be "
                 "misaligned; choose another offset",
@@ -175,12 +178,13 @@ class HeaderCodec(Codec[T]):
 
     def view(self, data: Buffer, *, verify: bool = True) -> View:
         """See `Codec.view`. Verifying reads enums and text once; the rest is right in any bytes of this length."""
-        buffer = self._message(data).toreadonly()
+        is_bytes = data.__class__ is bytes and len(data) == self._size and not self._too_large
+        buffer: Any = data if is_bytes else self._message(data).toreadonly()
         if verify and self._check is not None:
             try:
-                self._check(buffer, 0)
+                self._check(memoryview(buffer), 0)
             except Fault as fault:
-                raise self._fault(buffer, fault) from None
+                raise self._fault(memoryview(buffer), fault) from None
         view: View = self._read([buffer], 0)
         return view
 

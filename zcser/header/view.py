@@ -1,7 +1,7 @@
 """Lazy views of a fixed layout: every field is read at its own offset, when it is asked for.
 
 1. All views of one message share a box, a list of its one buffer; `release` empties the box.
-2. The buffer is a read-only memoryview: arrays and memoryviews that alias it are read-only too.
+2. The buffer is bytes or a read-only memoryview of bytes: arrays and memoryviews that alias it are read-only too.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from zcser.header.layout import Array, Items, Node, Nothing, Scalar, Struct, Tex
 from zcser.header.read import Reader, aliasing_array, members_by_number
 from zcser.schema.model import Enum
 
-__all__ = ["Box", "Read", "reads"]
+__all__ = ["Box", "Message", "Read", "reads"]
 
-Box = list[memoryview | None]
+Message = bytes | memoryview
+Box = list[Message | None]
 Read = Callable[[Box, int], Any]
 """Reads the part that starts at a byte offset of the message in the box."""
 
@@ -56,8 +57,7 @@ class _RecordPart(RecordView):
         self._zc_box[0] = None
 
     def _zc_retained(self) -> int:
-        buffer = self._zc_box[0]
-        return 0 if buffer is None else buffer.nbytes
+        return _retained(self._zc_box)
 
 
 class _ListPart(SequenceView):
@@ -86,8 +86,7 @@ class _ListPart(SequenceView):
         self._zc_box[0] = None
 
     def _zc_retained(self) -> int:
-        buffer = self._zc_box[0]
-        return 0 if buffer is None else buffer.nbytes
+        return _retained(self._zc_box)
 
 
 class _Views:
@@ -112,7 +111,7 @@ class _Views:
     def _whole(self, node: Struct | Items) -> Read:
         def whole(box: Box, base: int) -> Any:
             try:
-                return self.reader.part(node, _buffer(box), base)
+                return self.reader.part(node, memoryview(_buffer(box)), base)
             except (KeyError, UnicodeDecodeError) as error:
                 raise self._meaningless(error, base) from error
 
@@ -149,6 +148,16 @@ class _Views:
                 return unpack_from(buffer, view._zc_base + offset)[0]
 
             return scalar
+        if isinstance(node, Array):
+            array = aliasing_array(node)
+
+            def tensor(view: Any) -> Any:
+                buffer = view._zc_box[0]
+                if buffer is None:
+                    raise released()
+                return array(buffer, view._zc_base + offset)
+
+            return tensor
         read = self.read(node)
         return lambda view: read(view._zc_box, view._zc_base + offset)
 
@@ -164,8 +173,8 @@ class _Views:
                 return self._text(size)
             case Array():
                 array = aliasing_array(node)
-                return lambda box, base: array(_buffer(box)[base : base + size])
-        return lambda box, base: _buffer(box)[base : base + size]
+                return lambda box, base: array(_buffer(box), base)
+        return lambda box, base: memoryview(_buffer(box))[base : base + size]
 
     def _enum(self, node: Scalar, type_: Enum) -> Read:
         unpack_from, members = struct.Struct(f"<{node.code}").unpack_from, members_by_number(type_)
@@ -188,11 +197,16 @@ class _Views:
         return text
 
 
-def _buffer(box: Box) -> memoryview:
+def _buffer(box: Box) -> Message:
     buffer = box[0]
     if buffer is None:
         raise released()
     return buffer
+
+
+def _retained(box: Box) -> int:
+    buffer = box[0]
+    return 0 if buffer is None else len(buffer)
 
 
 def _nothing(box: Box, _base: int) -> None:
