@@ -22,6 +22,7 @@ from zcser.core.options import Options
 from zcser.core.paths import pointer
 from zcser.core.view import View
 from zcser.header.check import Fault, check_of
+from zcser.header.engine import make_packer
 from zcser.header.layout import Array, layout_of, walk
 from zcser.header.plan import Plan, big
 from zcser.header.read import Reader
@@ -58,6 +59,9 @@ class HeaderCodec(Codec[T]):
         self._native_in_range = self._writer(guard=guard, ranges=True)
         # Whatever the guard, encode_into must know that all fits before it writes.
         self._native_certain = self._writer(guard=True, ranges=True)
+        # Strictness is the Normaliser's to judge, of every value.
+        is_plain = not (options.strict or self._too_large)
+        self._packer = make_packer(root, self._alignment) if is_plain else None
         self._plan = Plan(root, big)
         self._pack = self._plan.pack
         # One call of struct refuses any other length by itself; what else it may refuse is put in words afterwards.
@@ -77,6 +81,10 @@ class HeaderCodec(Codec[T]):
 
     def encode(self, value: T) -> bytes:
         """See `Codec.encode`. Copies: everything, once."""
+        if self._packer is not None:
+            data = self._packer.pack(value)
+            if data is not None:
+                return data
         try:
             return self._pack(*self._native(value))
         except Exception as error:  # noqa: BLE001 - the Normaliser finds the words
@@ -84,6 +92,10 @@ class HeaderCodec(Codec[T]):
 
     def encode_into(self, value: T, out: Buffer, offset: int = 0) -> int:
         """See `Codec.encode_into`. The place must have the alignment of the layout's tensors."""
+        if self._packer is not None:
+            size = self._packer.pack_into(value, out, offset)
+            if size is not None:
+                return size
         try:
             native = self._native_certain(value)
         except Exception as error:  # noqa: BLE001 - the Normaliser finds the words

@@ -23,7 +23,7 @@ from zcser.header.plan import big
 from zcser.schema.model import Bool, Enum, Float, Int, List, Record
 from zcser.schema.normal import Normaliser
 
-__all__ = ["nul_terminated", "writer"]
+__all__ = ["has_format", "nul_terminated", "usual_dtype", "writer"]
 
 # The least magnitude that rounds to infinity as float32: 2**128 less half a unit in the last place.
 FLOAT32_LIMIT = 2.0**128 - 2.0**103
@@ -144,7 +144,7 @@ class _Writer:
 
     def _array(self, name: str, node: Array) -> None:
         constant = self.source.constant
-        dtype = constant(_usual(node.dtype))
+        dtype = constant(usual_dtype(node.dtype))
         self._normal_if(
             f"{name}.__class__ is not {constant(np.ndarray)}"
             f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
@@ -154,7 +154,7 @@ class _Writer:
         )
         if not big(node):
             self.source.line(f"{name} = {name}.tobytes()")
-        elif _has_format(node.dtype):
+        elif has_format(node.dtype):
             self.source.line(f'{name} = {name}.data.cast("B")')
         else:
             self.source.line(f"{name} = {constant(tensor_bytes)}({name})")
@@ -190,13 +190,13 @@ def _bounds(node: Scalar) -> tuple[Any, Any] | None:
     return None
 
 
-def _usual(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def usual_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The object, of those that are equal to a dtype, that most arrays have: numpy has one for each class of scalars."""
     usual = np.dtype(dtype.type)
     return usual if usual == dtype else dtype
 
 
-def _has_format(dtype: np.dtype[Any]) -> bool:
+def has_format(dtype: np.dtype[Any]) -> bool:
     """Whether arrays of a dtype are buffers: those of datetimes and of ml_dtypes' are none."""
     try:
         memoryview(np.empty(0, dtype))  # type: ignore[arg-type]  # numpy's types know no buffers

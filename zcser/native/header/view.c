@@ -280,10 +280,11 @@ static int field_set(Field *self, PyObject *object, PyObject *value)
     Memory *memory = view->memory;
     uint64_t bits;
     bool is_done = false;
-    if (node->op < OP_BYTES && scalar_bits(node, value, &bits)) {
+    if (node->op < OP_BYTES && scalar_bits(node->op, node->size, value, &bits)) {
         Py_BEGIN_CRITICAL_SECTION(memory);
         if (!memory->is_released && !memory->buffer.readonly) {
-            scalar_store(node, view->start + self->place->offset, bits);
+            char *at = view->start + self->place->offset;
+            scalar_store(node->size, node->is_swapped, at, bits);
             is_done = true;
         }
         Py_END_CRITICAL_SECTION();
