@@ -2,6 +2,7 @@
 
 1. The layout is `zcser.header.layout`'s. A message has one size, and no bytes that say what it is: both sides hold the
    schema. ``struct`` packs and unpacks all fields in one call; bytes and tensors of 256 bytes and more are moved apart.
+   Where zcser's engine in C was built, it does the same for values that fit as they are, and for records without lists.
 2. A message is its bytes exactly: shorter is `TruncatedError`, longer `DecodeError`. Gaps are written as zeros and not
    read. Any byte but 0 is True, as in C.
 3. Not carried: whatever has no fixed size; at encode, text that ends in NUL, which is the padding.
@@ -22,7 +23,7 @@ from zcser.core.options import Options
 from zcser.core.paths import pointer
 from zcser.core.view import View
 from zcser.header.check import Fault, check_of
-from zcser.header.engine import make_packer
+from zcser.header.engine import make_packer, make_reading
 from zcser.header.layout import Array, layout_of, walk
 from zcser.header.plan import Plan, big
 from zcser.header.read import Reader
@@ -72,11 +73,12 @@ class HeaderCodec(Codec[T]):
         self._aliasing: Reader[T] = Reader(root, copy=False)
         self._check = check_of(root)
         self._read = reads(root, self._copying, self.name)
+        self._reading = None if self._too_large else make_reading(root, self._copying, self.name, self._decoded)
         self._seal()
 
     @classmethod
     def library_version(cls) -> tuple[str, str]:
-        """Version of Python, whose C extension ``_struct`` does the work."""
+        """Version of Python, whose C extension ``_struct`` does what zcser's own engine leaves."""
         return platform.python_version(), "C extension"
 
     def encode(self, value: T) -> bytes:
@@ -150,6 +152,12 @@ class HeaderCodec(Codec[T]):
 
     def decode(self, data: Buffer, *, copy: bool = True) -> T:
         """See `Codec.decode`. The bytes are one message, no more and no less."""
+        if copy and self._reading is not None and data.__class__ is bytes and len(data) == self._size:
+            value: T = self._reading.unpack_from(data)
+            return value
+        return self._decoded(data, copy=copy)
+
+    def _decoded(self, data: Buffer, _offset: None = None, *, copy: bool = True) -> T:
         if copy:
             try:
                 return self._copying.value(self._unpack(data))
@@ -197,7 +205,7 @@ class HeaderCodec(Codec[T]):
                 self._check(memoryview(buffer), 0)
             except Fault as fault:
                 raise self._fault(memoryview(buffer), fault) from None
-        view: View = self._read([buffer], 0)
+        view: View = self._read([buffer], 0) if self._reading is None else self._reading.view(buffer)
         return view
 
     def _writer(self, *, guard: bool, ranges: bool) -> Callable[[Any], tuple[Any, ...]]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from zcser.core.buffers import Buffer
-from zcser.header.layout import Node
+from zcser.core.view import RecordView
+from zcser.header.layout import Node, Struct
+from zcser.header.read import Reader
+from zcser.header.view import Message
 from zcser.native import backend
 
-__all__ = ["Packer", "make_packer"]
+__all__ = ["Packer", "Reading", "make_packer", "make_reading"]
 
 
 class Packer(Protocol):
@@ -28,3 +32,34 @@ def make_packer(root: Node, alignment: int) -> Packer | None:
     from zcser.header.native import make_packer as make_native
 
     return make_native(root, alignment)
+
+
+class Reading(Protocol):
+    """Reads whole messages that are bytes, or read-only memoryviews of bytes, of the layout's length."""
+
+    def unpack_from(self, buffer: Message, offset: int = 0) -> Any:
+        """The value of a message, with copies."""
+
+    def view(self, buffer: Message, offset: int = 0) -> RecordView:
+        """A view of a message."""
+
+
+def make_reading(root: Node, reader: Reader[Any], codec: str, fallback: Callable[[Any, Any], Any]) -> Reading | None:
+    """What reads a layout in C; None where there is none, or not for this one: see `native_read`.
+
+    Parameters
+    ----------
+    root
+        The layout.
+    reader
+        Of the same layout, with copies.
+    codec
+        Name that an error carries.
+    fallback
+        Takes the arguments of `Reading.unpack_from`, and does the same or raises the error, where C fails.
+    """
+    if backend == "pure" or not isinstance(root, Struct):
+        return None
+    from zcser.header.native_read import make_reading as make_native
+
+    return make_native(root, reader, codec, fallback)

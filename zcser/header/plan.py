@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from zcser.header.layout import Array, Blob, Items, Node, Scalar, Struct
 
 __all__ = ["INLINE", "Hole", "Plan", "Run", "big", "movable"]
@@ -92,6 +94,11 @@ class Plan:
         """Write the message at the start of `out`."""
         if self.whole is not None:
             self.whole.pack_into(out, 0, *native)
+            return
+        target = np.frombuffer(out, np.uint8, self.size)
+        if any(np.may_share_memory(target, np.frombuffer(native[slot], np.uint8)) for _, _, slot in self._holes):
+            # What is still to be moved would be overwritten.
+            out[: self.size] = self._join(*native)
             return
         for pack_into, offset, first, last in self._runs:
             pack_into(out, offset, *native[first:last])

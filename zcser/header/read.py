@@ -20,7 +20,7 @@ from zcser.header.layout import Array, Blob, Items, Node, Nothing, Struct, Text,
 from zcser.header.plan import Plan, big, movable
 from zcser.schema.model import Enum, List, Record
 
-__all__ = ["Reader", "aliasing_array", "members_by_number"]
+__all__ = ["Reader", "aliasing_array", "members_by_number", "takes_in_order"]
 
 T = TypeVar("T")
 
@@ -118,7 +118,7 @@ class Reader(Generic[T]):
         if node.record.cls is None:
             return "{" + ", ".join(f"{name!r}: {part}" for name, part in zip(names, parts, strict=True)) + "}"
         cls = self._source.constant(node.record.cls)
-        if not _takes_in_order(node.record):
+        if not takes_in_order(node.record):
             pairs = ", ".join(f"{name!r}: {part}" for name, part in zip(names, parts, strict=True))
             return f"{cls}(**{{{pairs}}})"
         if parts and parts == [f"t[{base}{number}]" for number in range(len(parts))] and node.slots == len(parts):
@@ -154,7 +154,7 @@ def members_by_number(type_: Enum) -> dict[int, Any]:
     return dict(zip(wire_values(type_), type_.values, strict=True))
 
 
-def _takes_in_order(record: Record) -> bool:
+def takes_in_order(record: Record) -> bool:
     """Whether the class takes the record's fields by position."""
     try:
         parameters = list(inspect.signature(record.cls).parameters.values())  # type: ignore[arg-type]  # never None here

@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 from zcser.core.errors import DecodeError
 from zcser.core.view import Getter, RecordView, SequenceView, record_view_class, released
+from zcser.header.check import Fault, check_of
 from zcser.header.layout import Array, Items, Node, Nothing, Scalar, Struct, Text
 from zcser.header.read import Reader, aliasing_array, members_by_number
 from zcser.schema.model import Enum
 
-__all__ = ["Box", "Message", "Read", "reads"]
+__all__ = ["Box", "Message", "Read", "meaningless", "reads"]
 
 Message = bytes | memoryview
 Box = list[Message | None]
@@ -37,6 +38,11 @@ def reads(root: Node, reader: Reader[Any], codec: str) -> Read:
         Name that an error carries.
     """
     return _Views(reader, codec).read(root)
+
+
+def meaningless(error: Exception, offset: int | None, codec: str) -> DecodeError:
+    """The error of a view that was not verified, at an enum's unknown number or text that is no UTF-8."""
+    return DecodeError(f"bytes that mean nothing: {error}", codec=codec, offset=offset)
 
 
 class _RecordPart(RecordView):
@@ -110,16 +116,13 @@ class _Views:
 
     def _whole(self, node: Struct | Items) -> Read:
         def whole(box: Box, base: int) -> Any:
+            buffer = memoryview(_buffer(box))
             try:
-                return self.reader.part(node, memoryview(_buffer(box)), base)
+                return self.reader.part(node, buffer, base)
             except (KeyError, UnicodeDecodeError) as error:
-                raise self._meaningless(error, base) from error
+                raise meaningless(error, _fault_offset(node, buffer, base), self.codec) from error
 
         return whole
-
-    def _meaningless(self, error: Exception, offset: int) -> DecodeError:
-        # Only a view that was not verified gets here: an enum's unknown number, or text that is no UTF-8.
-        return DecodeError(f"bytes that mean nothing: {error}", codec=self.codec, offset=offset)
 
     def _record(self, node: Struct) -> Read:
         getters = {member.name: self._getter(member.node, member.offset) for member in node.members}
@@ -183,7 +186,7 @@ class _Views:
             try:
                 return members[unpack_from(_buffer(box), base)[0]]
             except KeyError as error:
-                raise self._meaningless(error, base) from error
+                raise meaningless(error, base, self.codec) from error
 
         return enum
 
@@ -192,7 +195,7 @@ class _Views:
             try:
                 return bytes(_buffer(box)[base : base + size]).rstrip(b"\0").decode()
             except UnicodeDecodeError as error:
-                raise self._meaningless(error, base) from error
+                raise meaningless(error, base, self.codec) from error
 
         return text
 
@@ -202,6 +205,16 @@ def _buffer(box: Box) -> Message:
     if buffer is None:
         raise released()
     return buffer
+
+
+def _fault_offset(node: Node, buffer: memoryview, base: int) -> int | None:
+    check = check_of(node)
+    try:
+        if check is not None:
+            check(buffer, base)
+    except Fault as fault:
+        return fault.offset
+    return None  # the value's own class refused its fields
 
 
 def _retained(box: Box) -> int:

@@ -1,5 +1,5 @@
-# The C engine of fixed layouts; see zcser/native/header. Its users are zcser.header.records.native and, of the Packer,
-# zcser.header.native.
+# The C engine of fixed layouts; see zcser/native/header. Its users are zcser.header.records.native, for record layouts,
+# and zcser.header.native and native_read, for the codec.
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ class Layout:
         nodes: tuple[tuple[Any, ...], ...],
         unpack_from: Callable[..., Any],
         place_of: Callable[..., tuple[memoryview, int]],
-        byte_view: Callable[[Any], memoryview],
+        byte_view: Callable[[Any], memoryview] | None,
         released: Callable[[], Exception],
     ) -> Self: ...
     def unpack_from(self, buffer: Buffer, offset: int = 0) -> Any: ...

@@ -84,7 +84,7 @@ typedef struct {
     Node *root;
     PyObject *unpack_from; /* (buffer, offset) -> record: in Python, or its error. */
     PyObject *place_of;    /* (buffer, offset) -> (memory, offset): the same for a place. */
-    PyObject *byte_view;   /* (buffer) -> memoryview of bytes. */
+    PyObject *byte_view;   /* (buffer) -> memoryview of bytes; None where all buffers are bytes as they come. */
     PyObject *released;    /* () -> the error of a read through a released view. */
 } Layout;
 
@@ -145,6 +145,8 @@ void memory_release(Memory *self);
 int memory_enter(Memory *self);
 void memory_leave(Memory *self);
 int raise_released(const Layout *layout);
+/* The buffer as Python's functions take it. */
+PyObject *source_bytes(const Layout *layout, PyObject *source);
 
 /* view.c */
 PyObject *view_new(Memory *memory, const Node *node, char *start);

@@ -4,8 +4,8 @@
       read, and does not change afterwards.
    2. C writes what fits as it is. Whatever else there is, a value of another class, out of range or of another shape,
       a buffer that will not do, is for Python: it writes the value after all, or finds the words.
-   3. A value is read once, front to back: tensors and bytes of 256 bytes and more are held by their buffers, all else is
-      written to scratch memory. Nothing may fail once the first byte of a message is written.
+   3. A value is read once, front to back: tensors and bytes of 256 bytes and more are held by their buffers, all else
+      is written to scratch memory. Nothing may fail once the first byte of a message is written.
 */
 #ifndef ZCSER_HEADER_PACK_H
 #define ZCSER_HEADER_PACK_H

@@ -223,7 +223,7 @@ static PyObject *call_aside(const Field *self, View *view, PyObject *function, P
     Memory *memory = (Memory *)Py_NewRef(view->memory);
     PyObject *result = NULL;
     if (memory_enter(memory) == 0) {
-        PyObject *bytes = PyObject_CallOneArg(memory->layout->byte_view, memory->source);
+        PyObject *bytes = source_bytes(memory->layout, memory->source);
         PyObject *at = bytes == NULL ? NULL : PyLong_FromSsize_t(view_offset(view) + self->place->offset);
         if (at != NULL) {
             result = PyObject_CallFunctionObjArgs(function, bytes, at, value, NULL);
