@@ -231,6 +231,19 @@ def test_a_value_that_lies_where_it_is_written_is_written_whole(engine, shift):
     assert bytes(room[32 + shift :][: len(EXPECTED)]) == EXPECTED
 
 
+@dataclasses.dataclass
+class Two:
+    one: Annotated[np.ndarray, Tensor("int8", (256,))]
+    two: Annotated[np.ndarray, Tensor("int8", (256,))]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_tensors_that_lie_in_each_others_places_are_written_whole(engine):
+    room = np.repeat(np.array([1, 2], np.int8), 256)
+    assert made(engine, Two).encode_into(Two(one=room[256:], two=room[:256]), room.view(np.uint8)) == 512
+    assert room.tolist() == [2] * 256 + [1] * 256
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_nothing_is_kept_of_values_and_buffers(engine):
     codec, out = made(engine), bytearray(400)

@@ -95,16 +95,21 @@ class Plan:
         if self.whole is not None:
             self.whole.pack_into(out, 0, *native)
             return
-        target = np.frombuffer(out, np.uint8, self.size)
-        if any(np.may_share_memory(target, np.frombuffer(native[slot], np.uint8)) for _, _, slot in self._holes):
-            # What is still to be moved would be overwritten.
+        if len(self._holes) > 1 and self._may_overlap(out, native):
+            # One hole would be written over another that is still to be moved.
             out[: self.size] = self._join(*native)
             return
-        for pack_into, offset, first, last in self._runs:
-            pack_into(out, offset, *native[first:last])
+        # Holes first: they may lie where the runs, which are numbers by now, will.
         for start, end, slot in self._holes:
             # Through the memoryview: a slice assignment to a bytearray would copy twice.
             out[start:end] = native[slot]
+        for pack_into, offset, first, last in self._runs:
+            pack_into(out, offset, *native[first:last])
+
+    def _may_overlap(self, out: memoryview, native: Sequence[Any]) -> bool:
+        target = np.frombuffer(out, np.uint8, self.size)
+        holes = [native[slot] for _, _, slot in self._holes if native[slot].__class__ is not bytes]
+        return any(np.may_share_memory(target, np.frombuffer(hole, np.uint8)) for hole in holes)
 
     def segments(self, native: Sequence[Any]) -> list[memoryview]:
         """The message in pieces, the holes' as they are."""
