@@ -83,6 +83,23 @@ def test_a_released_view_is_dead_and_its_neighbour_is_not():
     assert retained_bytes(other) == 3
 
 
+def test_a_released_document_gives_its_parser_back_under_views_that_live():
+    made = codec(list[Item])
+    view = made.view(text(*ITEMS))
+    inner = view[0].named
+    release(view)
+    assert len(made._parsers) == 1
+    with pytest.raises(ReleasedViewError):
+        inner["a"]
+    # pysimdjson lends it to nobody until `inner` is gone, and other documents are read all the same.
+    assert made.decode(text(*ITEMS)) == ITEMS
+    other = made.view(text(*ITEMS[:1]))
+    assert to_value(other) == ITEMS[:1]
+    del inner, other
+    assert made.decode(text(*ITEMS)) == ITEMS
+    assert retained_bytes(view) == 0
+
+
 @pytest.mark.parametrize("size", [10, parsers.ParserPool._small_bytes + 1, parsers.ParserPool._large_bytes + 1])
 def test_idle_parsers_are_bounded_by_the_size_of_their_documents(size):
     made = codec(str)

@@ -50,9 +50,11 @@ class _Lazy(View):
     _zc_read: Callable[[Any], Any]
 
     def _zc_alive(self) -> Any:
+        # Taken before it is asked: another thread may release the view in between.
+        node = self._zc_node
         if not self._zc_source.alive:
             raise released()
-        return self._zc_node
+        return node
 
     def _zc_value(self) -> Any:
         return self._zc_read(self._zc_alive())
@@ -168,8 +170,9 @@ class _MapView(MapView, _Lazy):
         self._zc_node = self._zc_items = None
 
     def __getitem__(self, key: Any) -> Any:
+        items = self._zc_items
         self._zc_alive()
-        return self._zc_item_of(self._zc_items[self._zc_keys[key]], self._zc_source)
+        return self._zc_item_of(items[self._zc_keys[key]], self._zc_source)
 
     def __contains__(self, key: object) -> bool:
         self._zc_alive()
@@ -190,9 +193,10 @@ class _MapView(MapView, _Lazy):
         return _Values(self)
 
     def _zc_pairs(self) -> Iterator[tuple[Any, Any]]:
+        items = self._zc_items
         self._zc_alive()
         document, item_of, key_of = self._zc_source, self._zc_item_of, self._zc_key_of
-        for text, node in self._zc_items.items():
+        for text, node in items.items():
             yield key_of(text), item_of(node, document)
             self._zc_alive()
 
