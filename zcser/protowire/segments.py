@@ -100,7 +100,7 @@ def gather(segments: Any, codec: str) -> Gathered:
     """
     try:
         given = list(segments)
-    except TypeError:
+    except (TypeError, ValueError):  # no list, or one that is closed
         raise DecodeError(f"a list of buffers is needed, not {type(segments).__name__}", codec=codec) from None
     if not given:
         raise DecodeError("there are no segments; an empty message has an empty one", codec=codec)
