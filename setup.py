@@ -31,5 +31,6 @@ setup(
         engine("frame"),
         engine("header"),
         engine("protowire"),
+        engine("tree"),
     ]
 )

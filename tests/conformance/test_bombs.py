@@ -135,12 +135,37 @@ FLATBUFFERS = {
     "vector over its end": (list[int], struct.pack("<IHHHHiIIq", 12, 6, 8, 4, 0, 8, 4, 2, 5)),
     "odd root": (Node, struct.pack("<I", 7) + bytes(61)),
 }
+# By hand from pickletools' table of opcodes. What asks for more memory than there is cannot be here: nothing bounds it.
+PICKLE = {
+    "a class": (int, b"\x80\x05cbuiltins\nint\n."),
+    "a call": (int, b"\x80\x05cbuiltins\neval\n(V1+1\ntR."),
+    "a call by a name on the stack": (int, b"\x80\x05\x8c\x08builtins\x8c\x04eval\x93\x8c\x011\x85R."),
+    "an instance of the first protocol": (int, b"(ibuiltins\nlist\n."),
+    "an extension": (int, b"\x80\x05\x82\x01."),
+    "a persistent id": (int, b"\x80\x05Psomething\n."),
+    "a buffer that is not there": (bytes, b"\x80\x05\x97."),
+    "a list in itself": (LISTS, b"\x80\x05]\x94h\x00a."),
+    "a record in itself": (LISTS, b"\x80\x05}\x94(\x8c\x01a]\x94h\x00a\x8c\x01nNu."),
+    "open lists": (LISTS, b"\x80\x05" + b"]" * 1_000_000),
+    "nested lists": (LISTS, b"\x80\x05" + b"]" * 100_000 + b"a" * 99_999 + b"."),
+    "unmatched pops": (int, b"\x80\x05" + b"0" * 1000 + b"."),
+    "no protocol": (int, b"\x80\x63."),
+    "a frame of 2**63": (int, b"\x80\x05\x95" + b"\xff" * 8 + b"K\x01."),
+    "digits": (int, b"I" + b"9" * 100_000 + b"\n."),
+}
 HEADER = {
     "too short": (int, b"\0"),
     "too long": (int, bytes(1000)),
     "empty": (float, b""),
 }
-BOMBS = {"json": JSON, "msgpack": MSGPACK, "protobuf": PROTOBUF, "flatbuffers": FLATBUFFERS, "header": HEADER}
+BOMBS = {
+    "json": JSON,
+    "msgpack": MSGPACK,
+    "protobuf": PROTOBUF,
+    "flatbuffers": FLATBUFFERS,
+    "pickle": PICKLE,
+    "header": HEADER,
+}
 
 CELLS = [
     param(name, bomb)

@@ -28,6 +28,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -291,6 +292,29 @@ def test_18_keys_of_maps_come_back_as_they_were_or_are_refused(name):
     for key in (bytes, float, None, tuple[int, int]):
         with pytest.raises(SchemaError, match="keys"):
             registry.codec(name, dict[key, str])
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_21_types_that_numpy_itself_forgets_come_back_by_name(name):
+    codec = registry.codec(name, list[np.ndarray])
+    types = (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.int4)
+    # Large ones too, which some codecs take past their library.
+    arrays = [np.resize(np.array([1, 2, 3, -1], dtype), shape) for dtype in types for shape in ((3,), (2, 8192))]
+    found = codec.decode(codec.encode(arrays))
+    assert [item.dtype for item in found] == [item.dtype for item in arrays]
+    assert [item.view(np.uint8).tobytes() for item in found] == [item.view(np.uint8).tobytes() for item in arrays]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_25_pointers_are_no_data(name):
+    codec = registry.codec(name, list[np.ndarray])
+    structured = np.zeros(3, np.dtype([("a", np.int32), ("b", object)]))
+    for wrong in (np.array([None, "x"], object), np.zeros((0,), object), np.array(None, object), structured):
+        with pytest.raises(EncodeError, match="dtype") as caught:
+            codec.encode([np.zeros(2), wrong])
+        assert caught.value.path == "/1"
+    with pytest.raises(DecodeError, match=r"object|pointers"):
+        codec.decode(np.array([None], object))
 
 
 def resident_bytes() -> int:
