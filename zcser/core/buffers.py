@@ -72,6 +72,21 @@ def byte_view(data: object, *, codec: str | None = None) -> memoryview:
     return view.cast("B")
 
 
+def byte_views(segments: object, *, codec: str | None = None) -> list[memoryview]:
+    """`byte_view` of each of a list of buffers.
+
+    Raises
+    ------
+    DecodeError
+        As for `byte_view`, or `segments` is no list, nor anything else that can be iterated over.
+    """
+    try:
+        given = list(segments)  # type: ignore[call-overload]
+    except (TypeError, ValueError):  # a ValueError of a memoryview that was released, or of a closed mmap
+        raise DecodeError(f"a list of buffers is needed, not {type(segments).__name__}", codec=codec) from None
+    return [byte_view(segment, codec=codec) for segment in given]
+
+
 def _not_contiguous(data: object, codec: str | None) -> DecodeError:
     return DecodeError(
         f"the buffer ({type(data).__name__}) is not C-contiguous; pass bytes(view) or np.ascontiguousarray(array)",
