@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from zcser.core.buffers import byte_views
+from zcser.core.buffers import byte_views, write_pieces
 from zcser.core.errors import DecodeError
 from zcser.protowire.stand_in import Parts, part_of
 
@@ -53,11 +53,7 @@ class Spliced(NamedTuple):
 
     def write(self, out: memoryview) -> None:
         """Write the message to the beginning of `out`, which has room for it."""
-        done = 0
-        for piece in self.segments():
-            end = done + len(piece)
-            out[done:end] = piece
-            done = end
+        write_pieces(self.segments(), out, self.size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from zcser.core.buffers import Buffer, byte_views, writable_view
+from zcser.core.buffers import Buffer, byte_views, writable_view, write_pieces
 from zcser.core.errors import BufferTooSmallError, DecodeError
 from zcser.core.options import Options
 from zcser.schema.model import Kind, Map, Schema
@@ -67,10 +67,7 @@ class PackedCodec(TreeWriter[T]):
         room = writable_view(out, offset, codec=self.name)
         if size > len(room):
             raise BufferTooSmallError(size, len(room), codec=self.name)
-        at = 0
-        for part in parts:
-            room[at : at + len(part)] = part
-            at += len(part)
+        write_pieces(parts, room, size)
         return size
 
     def _parts(self, value: T) -> list[Any]:
