@@ -30,5 +30,7 @@ setup(
         engine("flat"),
         engine("frame"),
         engine("header"),
+        engine("protowire"),
+        engine("tree"),
     ]
 )

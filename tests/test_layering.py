@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-SERIALIZERS = {"orjson", "simdjson", "msgpack", "google", "flatbuffers", "msgspec", "ml_dtypes"}
+SERIALIZERS = {"orjson", "simdjson", "msgpack", "ormsgpack", "google", "flatbuffers", "msgspec", "ml_dtypes"}
 HEAVY = SERIALIZERS | {"rich", "rich_argparse", "psutil", "cpuinfo", "pytest", "hypothesis", "asyncio", "unittest"}
 
 
@@ -43,13 +43,23 @@ def test_reading_a_schema_from_annotations_loads_no_serializer():
 
 @pytest.mark.parametrize(
     ("name", "library"),
-    [("json", None), ("orjson", "orjson"), ("msgpack", "msgpack"), ("protobuf", "google"), ("header", None)],
+    [
+        ("json", None),
+        ("orjson", "orjson"),
+        ("msgpack", "msgpack"),
+        ("protobuf", "google"),
+        ("header", None),
+        ("ormsgpack", "ormsgpack"),
+        ("msgspec-json", "msgspec"),
+        ("msgspec-msgpack", "msgspec"),
+        ("pickle5", None),
+    ],
 )
 def test_asking_for_one_codec_loads_its_library_alone(name, library):
     if library is not None:
         pytest.importorskip(library)
     script = (
-        f"import zcser\ncodec = zcser.codec({name!r}, int)\n"
+        f"import zcser\ncodec = zcser.codec({name!r}, int, allow_untrusted_code=True)\n"
         "assert codec.decode(codec.encode(5)) == 5\nassert codec.info.name == codec.name"
     )
     loaded = modules_after(script)

@@ -20,7 +20,7 @@ COMMITTED = Path(__file__).parents[1] / "schemas" / "MAPPING.md"
 
 WIRE = {wire.name: wire for wire in WIRES}
 ROW = {str(type_): (type_, sample) for type_, sample in KINDS}
-CODEC = {name: "flatbuffers-official" if name == "flatbuffers" else name for name in WIRE}
+CODEC = {name: {"flatbuffers": "flatbuffers-official", "pickle": "pickle5"}.get(name, name) for name in WIRE}
 
 
 def found(wire: str, kind: str, place: str) -> str:
@@ -60,6 +60,7 @@ def test_rows_and_columns_hold_every_kind():
         ("msgpack", "map int32 -> str", "field", "`{7: 'v'}`"),
         ("msgpack", "union (str | bytes)", "field", r"`b'\x01\x02'`"),
         ("msgpack", "int", "field", "refused: integers over 64 bits have no form"),
+        ("pickle", "bytes", "field", r"`b'\x01\x02'`"),
         ("protobuf", "int8", "field", "`int32`"),
         ("protobuf", "int32", "optional", "`optional int32`"),
         ("protobuf", "uint64", "list", "`repeated uint64`"),

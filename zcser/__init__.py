@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from zcser.flat.bfbs import load_bfbs
     from zcser.flat.fbs import load_fbs
     from zcser.native import backend
+    from zcser.protowire.load import load_descriptors, load_proto
     from zcser.registry import available, check, codec
     from zcser.schema.annotations import Id
     from zcser.schema.model import Schema
@@ -42,7 +43,9 @@ _HOME = {
     "codec": "zcser.registry",
     "equal": "zcser.core.fidelity",
     "load_bfbs": "zcser.flat.bfbs",
+    "load_descriptors": "zcser.protowire.load",
     "load_fbs": "zcser.flat.fbs",
+    "load_proto": "zcser.protowire.load",
     "lookup": "zcser.core.view",
     "normal": "zcser.schema.normal",
     "release": "zcser.core.view",
@@ -69,7 +72,9 @@ __all__ = [
     "codec",
     "equal",
     "load_bfbs",
+    "load_descriptors",
     "load_fbs",
+    "load_proto",
     "lookup",
     "normal",
     "release",

@@ -19,6 +19,7 @@ import numpy as np
 
 from zcser.codecs.json import JsonCodec
 from zcser.codecs.msgpack import MsgpackCodec
+from zcser.codecs.pickle5 import Pickle5Codec
 from zcser.core.errors import SchemaError
 from zcser.core.options import Limits, Options
 from zcser.flat.emit import emit_fbs
@@ -176,6 +177,12 @@ def _msgpack(schema: Schema, values: tuple[Any, ...]) -> list[str]:
     return [repr(tree["x"]) if tree else "" for tree in trees]
 
 
+def _pickle(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = Pickle5Codec[Any](schema, Options(allow_untrusted_code=True))
+    trees = [codec.load(codec.encode(_message(value))) for value in values]
+    return [repr(tree["x"]) if tree else "" for tree in trees]
+
+
 def _protobuf(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return _declared(emit_proto(schema), r"  (.+) x = 1;", _shared(emit_proto))
 
@@ -218,6 +225,7 @@ def _shared(emit: Callable[[Schema], str]) -> dict[str, str]:
 WIRES = (
     Wire("json", "The text of the field's value, as `json` writes it.", _json, _PLACES),
     Wire("msgpack", "The field's value as the msgpack library reads it back, in Python's notation.", _msgpack, _PLACES),
+    Wire("pickle", "The field's value as it is unpickled, in Python's notation.", _pickle, _PLACES),
     Wire(
         "protobuf",
         "The field's declaration in proto3 less its name and number, then the messages made for it.",

@@ -101,7 +101,8 @@ def codec(name: str, schema: Any, **options: Any) -> Codec[Any]:
     schema
         A dataclass, msgspec Struct or TypedDict, an annotation made of them, or a `Schema`.
     **options
-        Fields of `zcser.Options`: limits, unknown_fields, deterministic, guard, strict, tensors.
+        Fields of `zcser.Options`: limits, unknown_fields, deterministic, guard, strict, tensors, aligned,
+        allow_untrusted_code.
 
     Returns
     -------

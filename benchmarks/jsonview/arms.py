@@ -15,7 +15,7 @@ import simdjson
 import zcser
 from benchmarks.flat.arms import Arm, Effort, prove, rotating
 from zcser.measure.access import touch
-from zcser.payloads.suite import builtin
+from zcser.payloads import get
 
 __all__ = ["GROUPS", "NUMBERS", "documents"]
 
@@ -32,14 +32,14 @@ NUMBERS: dict[str, Callable[[np.random.Generator], npt.NDArray[Any]]] = {
 @functools.cache
 def documents() -> list[bytes]:
     """Texts of 10,000 records and about 1.1 MB, of the built-in payload `records-10k`."""
-    payload = builtin("records-10k")
+    payload = get("records-10k")
     encode = zcser.codec("orjson", payload.schema).encode
     return [encode(payload.make(number)) for number in range(DOCUMENTS)]
 
 
 def field(effort: Effort) -> list[Arm]:
     """One field of a document."""
-    codec = zcser.codec("simdjson", builtin("records-10k").schema)
+    codec = zcser.codec("simdjson", get("records-10k").schema)
     parse = simdjson.Parser().parse
     return _arms(
         effort,
@@ -57,7 +57,7 @@ def field(effort: Effort) -> list[Arm]:
 
 def whole(effort: Effort) -> list[Arm]:
     """All of a document: read through the view, or decoded; trusting dicts show what the wrapper alone costs."""
-    schema = builtin("records-10k").schema
+    schema = get("records-10k").schema
     codec, other = zcser.codec("simdjson", schema), zcser.codec("orjson", schema)
     trusting = zcser.codec("simdjson", dict[str, list[dict[str, int | float | str | bool | None]]], guard="off")
     parse = simdjson.Parser().parse

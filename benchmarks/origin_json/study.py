@@ -20,8 +20,8 @@ from benchmarks.support.fresh import MeasuringError, in_fresh_process
 from zcser.measure.allocations import EXACT, count_allocations
 from zcser.measure.collector import GcRecorder, freeze
 from zcser.native import zcount
+from zcser.payloads import get
 from zcser.payloads.messages import Record
-from zcser.payloads.suite import builtin
 
 __all__ = ["ARMS", "Row", "calls", "collections", "memory", "study", "table", "text", "times"]
 
@@ -43,7 +43,7 @@ ARMS = {
 def text() -> bytes:
     """An array of 10,000 objects, about 1.1 MB."""
     encode = zcser.codec("orjson", list[Record]).encode
-    return encode(builtin("records-10k").make(0).records)
+    return encode(get("records-10k").make(0).records)
 
 
 def calls() -> dict[str, Callable[[bytes], Any]]:

@@ -347,14 +347,17 @@ def test_the_stages_of_the_ledger_are_the_whole():
     assert_same(OUTER_CODEC.restore(native), OUTER)
 
 
-def test_without_a_copy_tensors_are_read_only_and_do_not_alias():
+def test_without_a_copy_tensors_and_bytes_are_read_only_and_see_the_message_change():
     data = bytearray(OUTER_BYTES)
     value = OUTER_CODEC.decode(data, copy=False)
-    data[:] = bytes(len(data))
     assert not value.tensor.flags.writeable
     assert type(value.blob) is memoryview
     assert value.blob.readonly
     assert_same(value.tensor, OUTER.tensor)
+    assert value.blob == OUTER.blob
+    data[:] = bytes(len(data))
+    assert_same(value.tensor, np.zeros((2, 1), np.float32))
+    assert value.blob == bytes(2)
     assert OUTER_CODEC.decode(OUTER_BYTES).tensor.flags.writeable
 
 

@@ -83,7 +83,24 @@ def test_a_released_view_is_dead_and_its_neighbour_is_not():
     assert retained_bytes(other) == 3
 
 
-@pytest.mark.parametrize("size", [10, parsers._SMALL_BYTES + 1, parsers._LARGE_BYTES + 1])
+def test_a_released_document_gives_its_parser_back_under_views_that_live():
+    made = codec(list[Item])
+    view = made.view(text(*ITEMS))
+    inner = view[0].named
+    release(view)
+    assert len(made._parsers) == 1
+    with pytest.raises(ReleasedViewError):
+        inner["a"]
+    # pysimdjson lends it to nobody until `inner` is gone, and other documents are read all the same.
+    assert made.decode(text(*ITEMS)) == ITEMS
+    other = made.view(text(*ITEMS[:1]))
+    assert to_value(other) == ITEMS[:1]
+    del inner, other
+    assert made.decode(text(*ITEMS)) == ITEMS
+    assert retained_bytes(view) == 0
+
+
+@pytest.mark.parametrize("size", [10, parsers.ParserPool._small_bytes + 1, parsers.ParserPool._large_bytes + 1])
 def test_idle_parsers_are_bounded_by_the_size_of_their_documents(size):
     made = codec(str)
     document = b'"' + b"a" * (size - 2) + b'"'
@@ -91,9 +108,21 @@ def test_idle_parsers_are_bounded_by_the_size_of_their_documents(size):
     count = 40 if size < 1 << 20 else 4
     views = [made_lists.view(b"[" + document + b"]") for _ in range(count)]
     del views
-    expected = {10: 16, parsers._SMALL_BYTES + 1: 2, parsers._LARGE_BYTES + 1: 0}[size]
+    expected = {10: 16, parsers.ParserPool._small_bytes + 1: 2, parsers.ParserPool._large_bytes + 1: 0}[size]
     assert len(made_lists._parsers) == expected
     assert made.decode(document) == "a" * (size - 2)
+
+
+def test_a_document_that_outlives_the_globals_of_its_module_ends_in_silence(monkeypatch):
+    # As the interpreter leaves them when it ends.
+    said = []
+    view = codec(list[list[str]]).view(b'[["a"]]')
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    for name in list(vars(parsers)):
+        if not name.startswith("__"):
+            monkeypatch.setattr(parsers, name, None)
+    del view
+    assert said == []
 
 
 def test_a_refused_text_gives_its_parser_back():

@@ -152,6 +152,7 @@ def _ends_in_nul(value: Any) -> bool:
 REFUSALS: dict[str, tuple[tuple[str, Callable[[Any], bool]], ...]] = {
     "json": (("no form", _not_finite),),
     "orjson": (("no form", _not_finite),),
+    "msgspec-json": (("no form", _not_finite),),
     "header": (("NUL", _ends_in_nul),),
 }
 

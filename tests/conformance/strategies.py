@@ -240,7 +240,7 @@ def tensor(name: str, shape: tuple[int, ...], seed: int, layout: str = "C") -> A
         bits &= (1 << width) - 1
         if name[0] == "i":
             bits = (bits ^ sign) - np.uint8(sign)
-    elif name.startswith(("float4", "float6")):
+    elif name.startswith(("float4_", "float6_")):
         bits &= (1 << int(name[5])) - 1
     array = bits.view(dtype).reshape(shape)
     match layout:

@@ -135,12 +135,37 @@ FLATBUFFERS = {
     "vector over its end": (list[int], struct.pack("<IHHHHiIIq", 12, 6, 8, 4, 0, 8, 4, 2, 5)),
     "odd root": (Node, struct.pack("<I", 7) + bytes(61)),
 }
+# By hand from pickletools' table of opcodes. What asks for more memory than there is cannot be here: nothing bounds it.
+PICKLE = {
+    "a class": (int, b"\x80\x05cbuiltins\nint\n."),
+    "a call": (int, b"\x80\x05cbuiltins\neval\n(V1+1\ntR."),
+    "a call by a name on the stack": (int, b"\x80\x05\x8c\x08builtins\x8c\x04eval\x93\x8c\x011\x85R."),
+    "an instance of the first protocol": (int, b"(ibuiltins\nlist\n."),
+    "an extension": (int, b"\x80\x05\x82\x01."),
+    "a persistent id": (int, b"\x80\x05Psomething\n."),
+    "a buffer that is not there": (bytes, b"\x80\x05\x97."),
+    "a list in itself": (LISTS, b"\x80\x05]\x94h\x00a."),
+    "a record in itself": (LISTS, b"\x80\x05}\x94(\x8c\x01a]\x94h\x00a\x8c\x01nNu."),
+    "open lists": (LISTS, b"\x80\x05" + b"]" * 1_000_000),
+    "nested lists": (LISTS, b"\x80\x05" + b"]" * 100_000 + b"a" * 99_999 + b"."),
+    "unmatched pops": (int, b"\x80\x05" + b"0" * 1000 + b"."),
+    "no protocol": (int, b"\x80\x63."),
+    "a frame of 2**63": (int, b"\x80\x05\x95" + b"\xff" * 8 + b"K\x01."),
+    "digits": (int, b"I" + b"9" * 100_000 + b"\n."),
+}
 HEADER = {
     "too short": (int, b"\0"),
     "too long": (int, bytes(1000)),
     "empty": (float, b""),
 }
-BOMBS = {"json": JSON, "msgpack": MSGPACK, "protobuf": PROTOBUF, "flatbuffers": FLATBUFFERS, "header": HEADER}
+BOMBS = {
+    "json": JSON,
+    "msgpack": MSGPACK,
+    "protobuf": PROTOBUF,
+    "flatbuffers": FLATBUFFERS,
+    "pickle": PICKLE,
+    "header": HEADER,
+}
 
 CELLS = [
     param(name, bomb)
@@ -165,6 +190,71 @@ def test_a_bomb_is_a_decode_error_in_bounded_memory(name, bomb):
     if bomb not in ("nested in an unknown field", "exponent", "float of a million digits"):
         assert isinstance(found, DecodeError), found
     assert peak < 64 << 20
+
+
+def msgpack_lengths() -> list[bytes]:
+    """Every header with a length, of every width, that claims the most that it can, half of that, and one too many."""
+    widths = {
+        0xC4: 1, 0xC5: 2, 0xC6: 4, 0xC7: 1, 0xC8: 2, 0xC9: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4, 0xDC: 2, 0xDD: 4, 0xDE: 2, 0xDF: 4,
+    }  # fmt: skip
+    claims = [
+        bytes([head]) + claim.to_bytes(width, "big")
+        for head, width in widths.items()
+        for claim in (2, 1 << 8 * width - 1, (1 << 8 * width) - 1)
+    ]
+    return [*claims, b"\x9f", b"\x8f", b"\xbf"]  # and those of a single byte
+
+
+def protobuf_lengths() -> list[bytes]:
+    lengths = (2, 127, 128, 2**14, 2**21, 2**28, 2**31 - 1, 2**31, 2**32 - 1, 2**32 + 1, 2**35, 2**63 - 1, 2**64 - 1)
+    return [b"\x0a" + varint(length) for length in lengths]
+
+
+def flatbuffers_lengths() -> list[bytes]:
+    # A table with one field, a vector of the claimed length at the end of the buffer.
+    claims = (2, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x3FFFFFFF, 0x40000000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFC, 0xFFFFFFFF)
+    return [struct.pack("<IHHHHiII", 12, 6, 8, 4, 0, 8, 4, claim) for claim in claims]
+
+
+LENGTHS = {"msgpack": msgpack_lengths(), "protobuf": protobuf_lengths(), "flatbuffers": flatbuffers_lengths()}
+NESTED = {
+    "msgpack": (
+        lambda part: part,
+        lambda part: b"\x91" + part,
+        lambda part: b"\x81\xa1k" + part,
+        lambda part: b"\x81" + part,
+    ),
+    "protobuf": (lambda part: part,),  # inside another length these bytes are two good numbers
+    "flatbuffers": (lambda part: part,),
+}
+
+
+@pytest.mark.parametrize("name", [param(name) for name, info in INFO.items() if info.wire in LENGTHS])
+def test_15_a_length_of_any_width_counts_only_as_far_as_there_are_bytes(name):
+    wire = INFO[name].wire
+    sources = (
+        list[int],
+        list[str],
+        list[list[int]],
+        list[bytes],
+        dict[str, str],
+        list[dict[str, int]],
+        bytes,
+        str,
+        np.ndarray,
+    )
+    made = [registry.codec(name, source) for source in sources]
+    tracemalloc.start()
+    try:
+        for length in LENGTHS[wire]:
+            for around in NESTED[wire]:
+                for behind in (b"", b"\x01"):
+                    for codec in made:
+                        assert isinstance(read(codec, around(length) + behind), DecodeError), (codec.schema, length)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 16 << 20
 
 
 def test_the_shared_tables_are_a_good_message_while_they_are_few():

@@ -49,7 +49,7 @@ def test_info_says_what_the_codec_is(name):
     assert not (info.fused and info.operations & {"convert", "dump", "load", "restore"})
     assert bool(info.reads) == ("view" in info.operations)
     assert all((info.format, info.wire, info.library, info.version, info.implementation))
-    assert not info.trusted_only
+    assert info.trusted_only == (name == "pickle5")
     assert pickle.loads(pickle.dumps(info)) == info
 
 
@@ -189,7 +189,8 @@ def test_two_classes_of_equal_structure_are_kept_apart():
 @pytest.mark.parametrize("name", codecs())
 def test_options_stand_in_the_codec(name):
     codec = registry.codec(name, CASES["sized"], deterministic=True, unknown_fields="refuse")
-    assert codec.options == Options(deterministic=True, unknown_fields="refuse")
+    trusted = INFO[name].trusted_only
+    assert codec.options == Options(deterministic=True, unknown_fields="refuse", allow_untrusted_code=trusted)
     with pytest.raises(TypeError, match="deterministic"):
         registry.codec(name, CASES["sized"], determinstic=True)
     with pytest.raises(ValueError, match="guard"):

@@ -87,6 +87,10 @@ def test_what_is_not_there_is_a_key_or_index_error(name):
     for index in (2, -3, 10**30):
         with pytest.raises(IndexError):
             view.points[index]
+    for wrong in (1.0, None, "0", np.array([0])):
+        with pytest.raises(TypeError):
+            view.points[wrong]
+    assert view.points[np.int64(-1)].x == 3.0
     assert view.points[5:] == []
     assert [point.x for point in view.points[::-1]] == [3.0, 1.0]
 

@@ -28,10 +28,12 @@ def test_the_engine_that_is_asked_for_runs(engine):
     assert done.stdout == {"native": "Layout True\n", "pure": "PureEngine False\n"}[engine]
 
 
-def test_the_codec_does_without_an_engine():
-    script = "import zcser, sys; zcser.codec('header', int).encode(5); print('zcser.native' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_codec_runs_the_engine_that_is_asked_for(engine):
+    script = "import zcser, sys; zcser.codec('header', int).encode(5); print('zcser.native._header' in sys.modules)"
+    environment = {**os.environ, "ZCSER_BACKEND": engine}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == {"native": "True\n", "pure": "False\n"}[engine]
 
 
 def test_the_name_is_found_by_those_who_look_for_it():

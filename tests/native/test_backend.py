@@ -50,8 +50,9 @@ def test_the_c_engine_is_used_where_it_was_built(wanted):
     assert run(SHOW, wanted).stdout.startswith("native /")
 
 
-def test_the_python_engine_is_used_where_the_c_engine_was_not_built():
-    done = run(WITHOUT + SHOW)
+@pytest.mark.parametrize("name", ["_flat", "_protowire", "_tree"])
+def test_the_python_engines_are_used_where_one_in_c_was_not_built(name):
+    done = run(WITHOUT.replace("_flat", name) + SHOW)
     assert done.stderr == ""
     assert done.stdout == "pure / pure Python / pure\n"
 
@@ -62,6 +63,19 @@ def test_forcing_the_c_engine_where_it_was_not_built_says_what_to_do():
     last = done.stderr.splitlines()[-1]
     assert last.startswith(FORCED)
     assert last.endswith("install zcser again where a C compiler is found, or unset it")
+
+
+@pytest.mark.parametrize("wanted", [pytest.param("native", marks=needs_extension), "pure"])
+def test_the_walk_over_protobuf_follows_the_same_choice(wanted):
+    done = run(
+        "import sys, zcser; codec = zcser.codec('protobuf', bytes); "
+        "print(codec.decode(codec.encode(b'xyz'), copy=False).tobytes(), codec.info.implementation, "
+        "'zcser.protowire.pure' in sys.modules)",
+        wanted,
+    )
+    words = {"native": "payloads by C False", "pure": "payloads by Python True"}[wanted]
+    assert done.stderr == ""
+    assert done.stdout == f"b'xyz' upb (C), {words}\n"
 
 
 @pytest.mark.parametrize("wanted", ["c", "Native", "1", " pure"])
@@ -81,9 +95,20 @@ def test_the_choice_is_made_when_it_is_first_asked_for():
     assert (done.stdout, done.stderr) == ("pure\n" * 3, "")
 
 
-def test_other_codecs_do_without_an_engine():
-    done = run("import sys, zcser; zcser.codec('json', int).encode(5); print('zcser.native' in sys.modules)", "wrong")
+def test_naming_the_codecs_makes_no_choice():
+    done = run("import sys, zcser.registry as r; assert r.names(); print('zcser.native' in sys.modules)", "wrong")
     assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+@pytest.mark.parametrize("wanted", [pytest.param("native", marks=needs_extension), "pure"])
+def test_codecs_of_trees_follow_the_same_choice(wanted):
+    done = run(
+        "import sys, zcser; codec = zcser.codec('json', dict[str, float]); "
+        "print(codec.decode(codec.encode({'a': 1})), type(codec.decode).__name__)",
+        wanted,
+    )
+    words = {"native": "builtin_function_or_method", "pure": "method"}[wanted]
+    assert (done.stdout, done.stderr) == (f"{{'a': 1.0}} {words}\n", "")
 
 
 def test_backend_is_a_public_name():

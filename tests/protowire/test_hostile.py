@@ -140,7 +140,7 @@ def test_sizes_of_the_schema_are_checked_on_the_wire(data):
             "0801 1213 808080808010 00 808080808010 808080808010",
             "no array can have the shape",
         ),  # 2**39, 0, 2**39, 2**39
-        ("0819", "unknown dtype number 25"),
+        ("08e807", "unknown dtype number 1000"),
         ("08ffffffffffffffffff01", "unknown dtype number -1"),
         ("", "missing"),
         ("0801 1242" + "01" * 66 + "1a0100", "66 dimensions"),

@@ -2,6 +2,7 @@
 
 1. The layout is `zcser.header.layout`'s. A message has one size, and no bytes that say what it is: both sides hold the
    schema. ``struct`` packs and unpacks all fields in one call; bytes and tensors of 256 bytes and more are moved apart.
+   Where zcser's engine in C was built, it does the same for values that fit as they are, and for records without lists.
 2. A message is its bytes exactly: shorter is `TruncatedError`, longer `DecodeError`. Gaps are written as zeros and not
    read. Any byte but 0 is True, as in C.
 3. Not carried: whatever has no fixed size; at encode, text that ends in NUL, which is the padding.
@@ -15,13 +16,14 @@ import platform
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-from zcser.core.buffers import Buffer, address, byte_view, writable_view
+from zcser.core.buffers import Buffer, byte_view, writable_address, writable_view
 from zcser.core.codec import Codec, Reads
 from zcser.core.errors import BufferTooSmallError, DecodeError, EncodeError, TruncatedError
 from zcser.core.options import Options
 from zcser.core.paths import pointer
 from zcser.core.view import View
 from zcser.header.check import Fault, check_of
+from zcser.header.engine import make_packer, make_reading
 from zcser.header.layout import Array, layout_of, walk
 from zcser.header.plan import Plan, big
 from zcser.header.read import Reader
@@ -58,6 +60,9 @@ class HeaderCodec(Codec[T]):
         self._native_in_range = self._writer(guard=guard, ranges=True)
         # Whatever the guard, encode_into must know that all fits before it writes.
         self._native_certain = self._writer(guard=True, ranges=True)
+        # Strictness is the Normaliser's to judge, of every value.
+        is_plain = not (options.strict or self._too_large)
+        self._packer = make_packer(root, self._alignment) if is_plain else None
         self._plan = Plan(root, big)
         self._pack = self._plan.pack
         # One call of struct refuses any other length by itself; what else it may refuse is put in words afterwards.
@@ -68,15 +73,20 @@ class HeaderCodec(Codec[T]):
         self._aliasing: Reader[T] = Reader(root, copy=False)
         self._check = check_of(root)
         self._read = reads(root, self._copying, self.name)
+        self._reading = None if self._too_large else make_reading(root, self._copying, self.name, self._decoded)
         self._seal()
 
     @classmethod
     def library_version(cls) -> tuple[str, str]:
-        """Version of Python, whose C extension ``_struct`` does the work."""
+        """Version of Python, whose C extension ``_struct`` does what zcser's own engine leaves."""
         return platform.python_version(), "C extension"
 
     def encode(self, value: T) -> bytes:
         """See `Codec.encode`. Copies: everything, once."""
+        if self._packer is not None:
+            data = self._packer.pack(value)
+            if data is not None:
+                return data
         try:
             return self._pack(*self._native(value))
         except Exception as error:  # noqa: BLE001 - the Normaliser finds the words
@@ -84,6 +94,10 @@ class HeaderCodec(Codec[T]):
 
     def encode_into(self, value: T, out: Buffer, offset: int = 0) -> int:
         """See `Codec.encode_into`. The place must have the alignment of the layout's tensors."""
+        if self._packer is not None:
+            size = self._packer.pack_into(value, out, offset)
+            if size is not None:
+                return size
         try:
             native = self._native_certain(value)
         except Exception as error:  # noqa: BLE001 - the Normaliser finds the words
@@ -95,10 +109,13 @@ class HeaderCodec(Codec[T]):
                 pass
             else:
                 return self._size
-        room = writable_view(out, offset, codec=self.name)
+        if out.__class__ is bytearray and offset.__class__ is int and 0 <= offset <= len(out):
+            room = memoryview(out)[offset:]
+        else:
+            room = writable_view(out, offset, codec=self.name)
         if room.nbytes < self._size:
             raise BufferTooSmallError(self._size, room.nbytes, codec=self.name)
-        if self._alignment > 1 and address(room) % self._alignment:
+        if self._alignment > 1 and self._size and writable_address(room) % self._alignment:
             raise EncodeError(
                 f"offset {offset} of this buffer is no multiple of {self._alignment} in memory, where a tensor would be "
                 "misaligned; choose another offset",
@@ -135,6 +152,12 @@ class HeaderCodec(Codec[T]):
 
     def decode(self, data: Buffer, *, copy: bool = True) -> T:
         """See `Codec.decode`. The bytes are one message, no more and no less."""
+        if copy and self._reading is not None and data.__class__ is bytes and len(data) == self._size:
+            value: T = self._reading.unpack_from(data)
+            return value
+        return self._decoded(data, copy=copy)
+
+    def _decoded(self, data: Buffer, _offset: None = None, *, copy: bool = True) -> T:
         if copy:
             try:
                 return self._copying.value(self._unpack(data))
@@ -175,13 +198,14 @@ class HeaderCodec(Codec[T]):
 
     def view(self, data: Buffer, *, verify: bool = True) -> View:
         """See `Codec.view`. Verifying reads enums and text once; the rest is right in any bytes of this length."""
-        buffer = self._message(data).toreadonly()
+        is_bytes = data.__class__ is bytes and len(data) == self._size and not self._too_large
+        buffer: Any = data if is_bytes else self._message(data).toreadonly()
         if verify and self._check is not None:
             try:
-                self._check(buffer, 0)
+                self._check(memoryview(buffer), 0)
             except Fault as fault:
-                raise self._fault(buffer, fault) from None
-        view: View = self._read([buffer], 0)
+                raise self._fault(memoryview(buffer), fault) from None
+        view: View = self._read([buffer], 0) if self._reading is None else self._reading.view(buffer)
         return view
 
     def _writer(self, *, guard: bool, ranges: bool) -> Callable[[Any], tuple[Any, ...]]:

@@ -39,8 +39,8 @@ class JsonCodec(TextWriter[T]):
         accelerated = getattr(json.encoder, "c_make_encoder", None) is not None
         return platform.python_version(), "C accelerator" if accelerated else "pure Python"
 
-    def _dumps(self, tree: Any) -> bytes:
+    def _dumps(self, tree: Any, /) -> bytes:
         return self._encoder(tree).encode()
 
-    def _loads(self, data: Any) -> Any:
+    def _loads(self, data: Any, /) -> Any:
         return tree_of_text(data)

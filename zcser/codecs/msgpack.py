@@ -5,40 +5,33 @@ A Packer is reused, as its documentation advises: ``packb`` would allocate its 2
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgpack
 
 from zcser.core.options import Options
-from zcser.schema.model import Kind, Map, Schema, walk
-from zcser.tree.codec import TreeWriter
-from zcser.tree.form import Form
+from zcser.schema.model import Schema
+from zcser.tree.packed import PackedCodec
 
 __all__ = ["MsgpackCodec"]
 
 T = TypeVar("T")
 
 
-class MsgpackCodec(TreeWriter[T]):
-    """See the head of this module."""
+class MsgpackCodec(PackedCodec[T]):
+    """See the head of this module, and `PackedCodec` for copies and lifetimes."""
 
     name = "msgpack"
-    format = "MessagePack"
-    wire = "msgpack"
     library = "msgpack"
-    form = Form(native_bytes=True, finite=False, text_keys=False, big_ints=False)
-    ends_itself = True
-    self_delimiting = True
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
-        types = [schema.root, *(item.type for record in schema.records for item in record.fields)]
         # msgpack refuses keys that are neither str nor bytes unless it is told that they are meant.
-        self._strict_map_key = not any(
-            isinstance(part, Map) and part.key.kind is not Kind.STR for type_ in types for part in walk(type_)
-        )
-        # Idle packers; list.pop and append are atomic, so that threads never share one.
-        self._packers: list[msgpack.Packer] = []
+        loads = functools.partial(msgpack.unpackb, strict_map_key=not self._has_other_keys)
+        self._loads = loads  # type: ignore[method-assign]
+        self._dumps = _packing()  # type: ignore[method-assign]
         self._seal()
 
     @classmethod
@@ -47,15 +40,20 @@ class MsgpackCodec(TreeWriter[T]):
         pure = msgpack.Packer.__module__ == "msgpack.fallback"
         return ".".join(map(str, msgpack.version)), "pure Python" if pure else "C extension"
 
-    def _dumps(self, tree: Any) -> bytes:
+
+def _packing() -> Callable[[Any], bytes]:
+    # Idle packers; list.pop and append are atomic, so that threads never share one.
+    idle: list[msgpack.Packer] = []
+    take, park = idle.pop, idle.append
+
+    def pack(tree: Any) -> bytes:
         try:
-            packer = self._packers.pop()
+            packer = take()
         except IndexError:
             packer = msgpack.Packer()
         # On an exception the packer is dropped: it may hold half a message.
         data: bytes = packer.pack(tree)
-        self._packers.append(packer)
+        park(packer)
         return data
 
-    def _loads(self, data: Any) -> Any:
-        return msgpack.unpackb(data, strict_map_key=self._strict_map_key)
+    return pack

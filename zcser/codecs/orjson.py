@@ -7,7 +7,7 @@ the second where it is read into an int field.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import orjson
 
@@ -33,6 +33,8 @@ class OrjsonCodec(TextWriter[T]):
     wire = "json"
     library = "orjson"
     form = Form(native_bytes=False, finite=True, text_keys=True, big_ints=False, rounds_ints=True)
+    _dumps = staticmethod(orjson.dumps)
+    _loads = staticmethod(orjson.loads)
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
@@ -45,12 +47,6 @@ class OrjsonCodec(TextWriter[T]):
     def library_version(cls) -> tuple[str, str]:
         """Version of orjson, which is Rust alone."""
         return orjson.__version__, "Rust extension"
-
-    def _dumps(self, tree: Any) -> bytes:
-        return orjson.dumps(tree)
-
-    def _loads(self, data: Any) -> Any:
-        return orjson.loads(data)
 
     def decode(self, data: Buffer, *, copy: bool = True) -> T:
         """Decode a message."""

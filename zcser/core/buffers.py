@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from zcser.core.errors import DecodeError, EncodeError
 
-__all__ = ["Buffer", "address", "byte_view", "frozen_copy", "writable_view"]
+__all__ = ["Buffer", "address", "byte_view", "frozen_copy", "writable_address", "writable_view"]
 
 # Python 3.11 has no collections.abc.Buffer. Anything with the buffer protocol is accepted; these are the usual ones.
 Buffer: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[np.generic]
@@ -109,4 +110,13 @@ def frozen_copy(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
 def address(buffer: object) -> int:
     """Address of a buffer's first byte, for proofs of aliasing and alignment."""
     view = byte_view(buffer)
-    return int(np.frombuffer(view, np.uint8).ctypes.data) if view.nbytes else 0
+    if view.nbytes == 0:
+        return 0
+    if view.readonly:
+        return int(np.frombuffer(view, np.uint8).ctypes.data)
+    return writable_address(view)
+
+
+def writable_address(view: memoryview) -> int:
+    """The same of writable bytes, one at least, in a fraction of the time."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(view))

@@ -59,6 +59,12 @@ class Options:
         How formats of text write the elements of a tensor: as ``"base64"`` of their bytes, which holds every dtype and
         value, or as a list of ``"numbers"``, which people and other programs read, and which has no form for NaN,
         infinities and complex numbers. Both are read, whatever this says. Formats that hold bytes ignore it.
+    aligned
+        protobuf alone, whose tensors else stand where they fall: encode pads, so that the data of each begins at a
+        multiple of 64 bytes from the start of the message, and a read without copies does copy a tensor whose address
+        does not fit its dtype. FlatBuffers does both always.
+    allow_untrusted_code
+        Decode with a codec that is for trusted bytes alone (``info.trusted_only``); the others do not need it.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -67,6 +73,8 @@ class Options:
     guard: Guard = "on"
     strict: bool = False
     tensors: TensorText = "base64"
+    aligned: bool = False
+    allow_untrusted_code: bool = False
 
     def __post_init__(self) -> None:
         _one_of("unknown_fields", self.unknown_fields, get_args(UnknownFields))
@@ -74,6 +82,8 @@ class Options:
         _one_of("deterministic", self.deterministic, (False, True))
         _one_of("strict", self.strict, (False, True))
         _one_of("tensors", self.tensors, get_args(TensorText))
+        _one_of("aligned", self.aligned, (False, True))
+        _one_of("allow_untrusted_code", self.allow_untrusted_code, (False, True))
         if not isinstance(self.limits, Limits):
             raise TypeError(f"limits must be zcser.Limits(...), not {self.limits!r}")
         if self.strict and self.guard == "off":

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import keyword
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, overload
 
@@ -160,7 +161,9 @@ class SequenceView(View, Sequence[Any]):
         size = len(self)
         if isinstance(index, slice):
             return [self._zc_item(position) for position in range(*index.indices(size))]
-        position = index + size if index < 0 else index
+        position = operator.index(index)
+        if position < 0:
+            position += size
         if not 0 <= position < size:
             raise IndexError(f"index {index} is outside a list of {size} items")
         return self._zc_item(position)

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from zcser.header.layout import Array, Blob, Items, Node, Scalar, Struct
 
 __all__ = ["INLINE", "Hole", "Plan", "Run", "big", "movable"]
@@ -74,18 +76,40 @@ class Plan:
         first = self.parts[0] if len(self.parts) == 1 else None
         self.whole = first.struct if isinstance(first, Run) else None
         self.pack: Callable[..., bytes] = self._join if self.whole is None else self.whole.pack
+        # Tuples of bound methods and numbers, for the loops below. The method of a hole is None.
+        runs = [part for part in self.parts if isinstance(part, Run)]
+        holes = [part for part in self.parts if isinstance(part, Hole)]
+        self._runs = [(run.struct.pack_into, run.offset, run.first, run.last) for run in runs]
+        self._holes = [(hole.offset, hole.offset + hole.size, hole.slot) for hole in holes]
+        self._pieces_of = [
+            (part.struct.pack, part.first, part.last) if isinstance(part, Run) else (None, part.slot, 0)
+            for part in self.parts
+        ]
+        self._steps = [
+            (part.struct.unpack_from if isinstance(part, Run) else None, part.offset, part.offset + part.size)
+            for part in self.parts
+        ]
 
     def pack_into(self, out: memoryview, native: Sequence[Any]) -> None:
         """Write the message at the start of `out`."""
         if self.whole is not None:
             self.whole.pack_into(out, 0, *native)
             return
-        for part in self.parts:
-            if isinstance(part, Run):
-                part.struct.pack_into(out, part.offset, *native[part.first : part.last])
-            else:
-                # Through the memoryview: a slice assignment to a bytearray would copy twice.
-                out[part.offset : part.offset + part.size] = native[part.slot]
+        if len(self._holes) > 1 and self._may_overlap(out, native):
+            # One hole would be written over another that is still to be moved.
+            out[: self.size] = self._join(*native)
+            return
+        # Holes first: they may lie where the runs, which are numbers by now, will.
+        for start, end, slot in self._holes:
+            # Through the memoryview: a slice assignment to a bytearray would copy twice.
+            out[start:end] = native[slot]
+        for pack_into, offset, first, last in self._runs:
+            pack_into(out, offset, *native[first:last])
+
+    def _may_overlap(self, out: memoryview, native: Sequence[Any]) -> bool:
+        target = np.frombuffer(out, np.uint8, self.size)
+        holes = [native[slot] for _, _, slot in self._holes if native[slot].__class__ is not bytes]
+        return any(np.may_share_memory(target, np.frombuffer(hole, np.uint8)) for hole in holes)
 
     def segments(self, native: Sequence[Any]) -> list[memoryview]:
         """The message in pieces, the holes' as they are."""
@@ -94,24 +118,19 @@ class Plan:
     def _join(self, *native: Any) -> bytes:
         return b"".join(self._pieces(native))
 
-    def _pieces(self, native: Sequence[Any]) -> Iterator[Any]:
-        for part in self.parts:
-            if isinstance(part, Run):
-                yield part.struct.pack(*native[part.first : part.last])
-            else:
-                yield native[part.slot]
+    def _pieces(self, native: Sequence[Any]) -> list[Any]:
+        return [native[first] if pack is None else pack(*native[first:last]) for pack, first, last in self._pieces_of]
 
     def unpack_from(self, buffer: memoryview, base: int = 0) -> tuple[Any, ...]:
         """The wire fields of the message that starts at `base`; holes alias `buffer`."""
         if self.whole is not None:
             return self.whole.unpack_from(buffer, base)
         native: list[Any] = []
-        for part in self.parts:
-            start = base + part.offset
-            if isinstance(part, Run):
-                native += part.struct.unpack_from(buffer, start)
+        for unpack_from, start, end in self._steps:
+            if unpack_from is None:
+                native.append(buffer[base + start : base + end])
             else:
-                native.append(buffer[start : start + part.size])
+                native += unpack_from(buffer, base + start)
         return tuple(native)
 
     def gather(self, segments: Sequence[memoryview]) -> tuple[Any, ...]:

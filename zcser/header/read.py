@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -19,7 +20,7 @@ from zcser.header.layout import Array, Blob, Items, Node, Nothing, Struct, Text,
 from zcser.header.plan import Plan, big, movable
 from zcser.schema.model import Enum, List, Record
 
-__all__ = ["Reader", "aliasing_array", "members_by_number"]
+__all__ = ["Reader", "aliasing_array", "members_by_number", "takes_in_order"]
 
 T = TypeVar("T")
 
@@ -89,7 +90,7 @@ class Reader(Generic[T]):
                 return f"bytes({field})" if self._copy and self._is_hole(node) else field
             case Array():
                 if not self._copy:
-                    return f"{constant(aliasing_array(node))}({field})"
+                    return f"{constant(aliasing_array(node))}({field}, 0)"
                 return f"{constant(np.ndarray)}({constant(node.shape)}, {constant(node.dtype)}, {field}).copy()"
         return f"{constant(members_by_number(node.type))}[{field}]" if isinstance(node.type, Enum) else field
 
@@ -117,7 +118,7 @@ class Reader(Generic[T]):
         if node.record.cls is None:
             return "{" + ", ".join(f"{name!r}: {part}" for name, part in zip(names, parts, strict=True)) + "}"
         cls = self._source.constant(node.record.cls)
-        if not _takes_in_order(node.record):
+        if not takes_in_order(node.record):
             pairs = ", ".join(f"{name!r}: {part}" for name, part in zip(names, parts, strict=True))
             return f"{cls}(**{{{pairs}}})"
         if parts and parts == [f"t[{base}{number}]" for number in range(len(parts))] and node.slots == len(parts):
@@ -125,21 +126,27 @@ class Reader(Generic[T]):
         return f"{cls}({', '.join(parts)})"
 
 
-def aliasing_array(node: Array) -> Callable[[memoryview], npt.NDArray[np.generic]]:
-    """A function from a read-only memoryview to the array over its memory."""
-    dtype, shape = node.dtype, node.shape
+def aliasing_array(node: Array) -> Callable[[bytes | memoryview, int], npt.NDArray[np.generic]]:
+    """A function from bytes, or a read-only memoryview of them, and an offset to the array over the memory there."""
+    dtype, shape, count = node.dtype, node.shape, math.prod(node.shape)
+    frombuffer = np.frombuffer
 
     # np.ndarray(shape, dtype, view) would let go of the memoryview and keep what lies below it: the array could be made
     # writable, and a bytearray resized under it.
-    def array(field: memoryview) -> npt.NDArray[np.generic]:
-        return np.frombuffer(field, dtype).reshape(shape)
+    def row(buffer: bytes | memoryview, offset: int) -> npt.NDArray[np.generic]:
+        return frombuffer(buffer, dtype, count, offset)
 
-    def empty(_: memoryview) -> npt.NDArray[np.generic]:
+    def array(buffer: bytes | memoryview, offset: int) -> npt.NDArray[np.generic]:
+        return frombuffer(buffer, dtype, count, offset).reshape(shape)
+
+    def empty(_buffer: bytes | memoryview, _offset: int) -> npt.NDArray[np.generic]:
         found = np.empty(shape, dtype)
         found.flags.writeable = False
         return found
 
-    return array if node.size else empty
+    if not node.size:
+        return empty
+    return row if len(shape) == 1 else array
 
 
 def members_by_number(type_: Enum) -> dict[int, Any]:
@@ -147,7 +154,7 @@ def members_by_number(type_: Enum) -> dict[int, Any]:
     return dict(zip(wire_values(type_), type_.values, strict=True))
 
 
-def _takes_in_order(record: Record) -> bool:
+def takes_in_order(record: Record) -> bool:
     """Whether the class takes the record's fields by position."""
     try:
         parameters = list(inspect.signature(record.cls).parameters.values())  # type: ignore[arg-type]  # never None here

@@ -1,7 +1,7 @@
 """Lazy views of a fixed layout: every field is read at its own offset, when it is asked for.
 
 1. All views of one message share a box, a list of its one buffer; `release` empties the box.
-2. The buffer is a read-only memoryview: arrays and memoryviews that alias it are read-only too.
+2. The buffer is bytes or a read-only memoryview of bytes: arrays and memoryviews that alias it are read-only too.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from typing import Any, ClassVar
 
 from zcser.core.errors import DecodeError
 from zcser.core.view import Getter, RecordView, SequenceView, record_view_class, released
+from zcser.header.check import Fault, check_of
 from zcser.header.layout import Array, Items, Node, Nothing, Scalar, Struct, Text
 from zcser.header.read import Reader, aliasing_array, members_by_number
 from zcser.schema.model import Enum
 
-__all__ = ["Box", "Read", "reads"]
+__all__ = ["Box", "Message", "Read", "meaningless", "reads"]
 
-Box = list[memoryview | None]
+Message = bytes | memoryview
+Box = list[Message | None]
 Read = Callable[[Box, int], Any]
 """Reads the part that starts at a byte offset of the message in the box."""
 
@@ -36,6 +38,11 @@ def reads(root: Node, reader: Reader[Any], codec: str) -> Read:
         Name that an error carries.
     """
     return _Views(reader, codec).read(root)
+
+
+def meaningless(error: Exception, offset: int | None, codec: str) -> DecodeError:
+    """The error of a view that was not verified, at an enum's unknown number or text that is no UTF-8."""
+    return DecodeError(f"bytes that mean nothing: {error}", codec=codec, offset=offset)
 
 
 class _RecordPart(RecordView):
@@ -56,8 +63,7 @@ class _RecordPart(RecordView):
         self._zc_box[0] = None
 
     def _zc_retained(self) -> int:
-        buffer = self._zc_box[0]
-        return 0 if buffer is None else buffer.nbytes
+        return _retained(self._zc_box)
 
 
 class _ListPart(SequenceView):
@@ -86,8 +92,7 @@ class _ListPart(SequenceView):
         self._zc_box[0] = None
 
     def _zc_retained(self) -> int:
-        buffer = self._zc_box[0]
-        return 0 if buffer is None else buffer.nbytes
+        return _retained(self._zc_box)
 
 
 class _Views:
@@ -111,16 +116,13 @@ class _Views:
 
     def _whole(self, node: Struct | Items) -> Read:
         def whole(box: Box, base: int) -> Any:
+            buffer = memoryview(_buffer(box))
             try:
-                return self.reader.part(node, _buffer(box), base)
+                return self.reader.part(node, buffer, base)
             except (KeyError, UnicodeDecodeError) as error:
-                raise self._meaningless(error, base) from error
+                raise meaningless(error, _fault_offset(node, buffer, base), self.codec) from error
 
         return whole
-
-    def _meaningless(self, error: Exception, offset: int) -> DecodeError:
-        # Only a view that was not verified gets here: an enum's unknown number, or text that is no UTF-8.
-        return DecodeError(f"bytes that mean nothing: {error}", codec=self.codec, offset=offset)
 
     def _record(self, node: Struct) -> Read:
         getters = {member.name: self._getter(member.node, member.offset) for member in node.members}
@@ -149,6 +151,16 @@ class _Views:
                 return unpack_from(buffer, view._zc_base + offset)[0]
 
             return scalar
+        if isinstance(node, Array):
+            array = aliasing_array(node)
+
+            def tensor(view: Any) -> Any:
+                buffer = view._zc_box[0]
+                if buffer is None:
+                    raise released()
+                return array(buffer, view._zc_base + offset)
+
+            return tensor
         read = self.read(node)
         return lambda view: read(view._zc_box, view._zc_base + offset)
 
@@ -164,8 +176,8 @@ class _Views:
                 return self._text(size)
             case Array():
                 array = aliasing_array(node)
-                return lambda box, base: array(_buffer(box)[base : base + size])
-        return lambda box, base: _buffer(box)[base : base + size]
+                return lambda box, base: array(_buffer(box), base)
+        return lambda box, base: memoryview(_buffer(box))[base : base + size]
 
     def _enum(self, node: Scalar, type_: Enum) -> Read:
         unpack_from, members = struct.Struct(f"<{node.code}").unpack_from, members_by_number(type_)
@@ -174,7 +186,7 @@ class _Views:
             try:
                 return members[unpack_from(_buffer(box), base)[0]]
             except KeyError as error:
-                raise self._meaningless(error, base) from error
+                raise meaningless(error, base, self.codec) from error
 
         return enum
 
@@ -183,16 +195,31 @@ class _Views:
             try:
                 return bytes(_buffer(box)[base : base + size]).rstrip(b"\0").decode()
             except UnicodeDecodeError as error:
-                raise self._meaningless(error, base) from error
+                raise meaningless(error, base, self.codec) from error
 
         return text
 
 
-def _buffer(box: Box) -> memoryview:
+def _buffer(box: Box) -> Message:
     buffer = box[0]
     if buffer is None:
         raise released()
     return buffer
+
+
+def _fault_offset(node: Node, buffer: memoryview, base: int) -> int | None:
+    check = check_of(node)
+    try:
+        if check is not None:
+            check(buffer, base)
+    except Fault as fault:
+        return fault.offset
+    return None  # the value's own class refused its fields
+
+
+def _retained(box: Box) -> int:
+    buffer = box[0]
+    return 0 if buffer is None else len(buffer)
 
 
 def _nothing(box: Box, _base: int) -> None:

@@ -23,7 +23,7 @@ from zcser.header.plan import big
 from zcser.schema.model import Bool, Enum, Float, Int, List, Record
 from zcser.schema.normal import Normaliser
 
-__all__ = ["nul_terminated", "writer"]
+__all__ = ["has_format", "nul_terminated", "usual_dtype", "writer"]
 
 # The least magnitude that rounds to infinity as float32: 2**128 less half a unit in the last place.
 FLOAT32_LIMIT = 2.0**128 - 2.0**103
@@ -144,13 +144,20 @@ class _Writer:
 
     def _array(self, name: str, node: Array) -> None:
         constant = self.source.constant
+        dtype = constant(usual_dtype(node.dtype))
         self._normal_if(
-            f"{name}.__class__ is not {constant(np.ndarray)} or {name}.dtype != {constant(node.dtype)}"
+            f"{name}.__class__ is not {constant(np.ndarray)}"
+            f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
             f" or {name}.shape != {constant(node.shape)} or not {name}.flags.c_contiguous",
             name,
             node,
         )
-        self.source.line(f"{name} = {constant(tensor_bytes)}({name})" if big(node) else f"{name} = {name}.tobytes()")
+        if not big(node):
+            self.source.line(f"{name} = {name}.tobytes()")
+        elif has_format(node.dtype):
+            self.source.line(f'{name} = {name}.data.cast("B")')
+        else:
+            self.source.line(f"{name} = {constant(tensor_bytes)}({name})")
 
     def _items(self, name: str, node: Items) -> list[str]:
         item = node.item
@@ -181,6 +188,21 @@ def _bounds(node: Scalar) -> tuple[Any, Any] | None:
     if isinstance(node.type, Float) and node.type.bits == 32:
         return -FLOAT32_LIMIT, FLOAT32_LIMIT
     return None
+
+
+def usual_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The object, of those that are equal to a dtype, that most arrays have: numpy has one for each class of scalars."""
+    usual = np.dtype(dtype.type)
+    return usual if usual == dtype else dtype
+
+
+def has_format(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of a dtype are buffers: those of datetimes and of ml_dtypes' are none."""
+    try:
+        memoryview(np.empty(0, dtype))  # type: ignore[arg-type]  # numpy's types know no buffers
+    except ValueError:
+        return False
+    return True
 
 
 _NUL = b"\0"

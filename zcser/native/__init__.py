@@ -17,7 +17,7 @@ __all__ = ["Backend", "backend"]
 
 Backend = Literal["native", "pure"]
 
-_EXTENSIONS = ("_flat", "_frame", "_header")
+_EXTENSIONS = ("_flat", "_frame", "_header", "_protowire", "_tree")
 """Modules of this package that are an engine in C, each with a twin in Python."""
 
 

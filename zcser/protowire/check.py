@@ -3,6 +3,7 @@
 1. A view makes no values when it opens, yet it must refuse what decode refuses. The walk asks what a reader asks
    (`zcser.protowire.read`), and enters only the messages in which something can be wrong.
 2. It also asks what readers do not: whether there are unknown fields.
+3. Payloads may be held back: of these it sees the stand-ins, and copies none.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from zcser.core.options import Options
 from zcser.core.source import Source
 from zcser.protowire.descriptors import Classes
+from zcser.protowire.padding import PADDING
 from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Shape, Slot
-from zcser.protowire.read import open_tensor
 from zcser.protowire.scalars import fault, members, refuse
-from zcser.schema.model import Enum, List, Map, Ref, Tensor, Type
+from zcser.protowire.stand_in import payload_size
+from zcser.protowire.tensors import tensor_opener
+from zcser.schema.model import Enum, List, Map, Tensor, Type, Union
 
-__all__ = ["Asks", "compile_check"]
+__all__ = ["Asks", "compile_check", "unknown_reason"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,19 @@ def compile_check(
 def _refuse_unknown(message: ProtobufMessage, path: str) -> None:
     unknown = UnknownFieldSet(message)
     if len(unknown):
-        refuse(f"field number {unknown[0].field_number} is unknown, or of another wire type", path)
+        refuse(unknown_reason(unknown[0].field_number), path)
+
+
+def _refuse_unknown_but_padding(message: ProtobufMessage, path: str) -> None:
+    unknown = UnknownFieldSet(message)
+    for index in range(len(unknown)):
+        if unknown[index].field_number != PADDING:
+            refuse(unknown_reason(unknown[index].field_number), path)
+
+
+def unknown_reason(number: int) -> str:
+    """Why a field that the schema does not know is refused."""
+    return f"field number {number} is unknown, or of another wire type"
 
 
 class _Checker:
@@ -63,8 +78,15 @@ class _Checker:
         self.tracked = asks.values and plan.depths()[0] > self.limit
         self.source = Source()
         self.refuse = self.source.constant(refuse)
+        self.size_of = self.source.constant(payload_size)
         self.has = ""
         self.depth = "d"
+        # The checks of tensors of which nothing else is asked, which are called directly.
+        self.tensors = {
+            message.index: self.source.constant(tensor_opener(message.type, message.path))
+            for message in plan.messages
+            if message.shape is Shape.TENSOR and isinstance(message.type, Tensor) and asks.values and not asks.unknown
+        }
         # The messages in which something can be wrong, or in a message inside them.
         self.needed = plan.containing({message.index for message in plan.messages if self._can_fail(message)})
 
@@ -88,7 +110,7 @@ class _Checker:
         if self.plan.root not in self.needed:
             return None
         for message in self.plan.messages:
-            if message.index in self.needed:
+            if message.index in self.needed and message.index not in self.tensors:
                 self.has = self.source.constant(self.classes[message.name].HasField)
                 self.depth = "d + 1" if message.shape is Shape.RECORD else "d"
                 with self.source.block(f"def c{message.index}(m{', d=0' if self.tracked else ''}):"):
@@ -99,11 +121,12 @@ class _Checker:
     def body(self, message: Message) -> None:
         line, block = self.source.line, self.source.block
         if self.asks.unknown:
-            line(f"{self.source.constant(_refuse_unknown)}(m, {message.path!r})")
+            refuse_unknown = _refuse_unknown_but_padding if message.shape is Shape.TENSOR else _refuse_unknown
+            line(f"{self.source.constant(refuse_unknown)}(m, {message.path!r})")
         if message.shape is Shape.RECORD:
             self.bound("d", message.path)
         if isinstance(message.type, Tensor) and message.shape is Shape.TENSOR and self.asks.values:
-            line(f"{self.source.constant(open_tensor(message.type, message.path))}(m)")
+            line(f"{self.source.constant(tensor_opener(message.type, message.path))}(m)")
         elif message.shape is Shape.UNION:
             line(f"c = {self.source.constant(self.classes[message.name].WhichOneof)}(m, {UNION_ONEOF!r})")
             for slot in message.slots:
@@ -131,7 +154,7 @@ class _Checker:
         there = not slot.presence
         if slot.missing is Missing.REFUSED and self.asks.values:
             there = True  # a tensor or union that is not there reads as one that holds nothing
-            if isinstance(slot.type, Ref):
+            if not isinstance(slot.type, Tensor | Union):
                 with self.source.block(f"if not {self.has}(m, {slot.name!r}):"):
                     self.source.line(f"{self.refuse}('the message lacks this field', {slot.path!r})")
         if not self.asks_one(slot):
@@ -153,7 +176,7 @@ class _Checker:
                 self.source.line(self.call(slot.message, f"m.{slot.name}", self.depth))
         elif self.asks.values:
             self.number(slot, f"m.{slot.name}")
-            self.refuse_if(fault(slot.type, f"m.{slot.name}"), slot.type, slot.path)
+            self.refuse_if(fault(slot.type, f"m.{slot.name}", size_of=self.size_of), slot.type, slot.path)
 
     def many(self, slot: Slot, type_: List) -> None:
         line, block = self.source.line, self.source.block
@@ -166,7 +189,7 @@ class _Checker:
             if slot.message is None:
                 self.scalars(slot, f"{x}[:]", type_.item, f"{slot.path}/*")
         if slot.message in self.needed and slot.message is not None:
-            with block(f"for y in {x}:"):
+            with block(f"for y in {x}[:]:"):
                 line(self.call(slot.message, "y", f"{self.depth} + 1"))
 
     def map(self, slot: Slot, type_: Map) -> None:
@@ -184,11 +207,12 @@ class _Checker:
     # --- parts --------------------------------------------------------------------------------------------------------
 
     def call(self, index: int, x: str, depth: str) -> str:
-        return f"c{index}({x}{f', {depth}' if self.tracked else ''})"
+        tensor = self.tensors.get(index)
+        return f"c{index}({x}{f', {depth}' if self.tracked else ''})" if tensor is None else f"{tensor}({x})"
 
     def scalars(self, slot: Slot, xs: str, type_: Type, path: str) -> None:
         """Check all items of a list, keys or values of a map."""
-        condition = fault(type_, "y")
+        condition = fault(type_, "y", size_of=self.size_of)
         if isinstance(type_, Enum):
             with self.source.block(f"for y in {xs}:"):
                 self.number(slot, "y")

@@ -26,18 +26,21 @@
    no zero: to a peer whose class has such a default, a peer whose class has none sends the default instead of zero.
 4. A list, map or optional that a message lacks is empty or None, whatever its default: that is how protobuf writes
    empty and None. A required record, tensor or union that it lacks, and that has no default, is a `DecodeError`.
+5. A codec with ``aligned=True`` adds a field to a tensor's message that no schema declares, 15, of zeros, before and
+   behind the data, which readers step over (`zcser.protowire.padding`).
 """
 
 from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from zcser.schema.model import Enum, Field, List, Map, Schema, Type
+from zcser.schema.model import Bytes, Enum, Field, List, Map, Schema, Type
 
-__all__ = ["UNION_ONEOF", "EnumPlan", "Label", "Message", "Missing", "Plan", "Shape", "Slot"]
+__all__ = ["UNION_ONEOF", "Declared", "EnumPlan", "Label", "Message", "Missing", "Oneof", "Plan", "Shape", "Slot"]
 
 UNION_ONEOF = "kind"
 """The name of the oneof in a union's message."""
@@ -122,6 +125,30 @@ class Slot:
                 return value
         return self.type
 
+    @property
+    def is_bytes(self) -> bool:
+        """Whether one occurrence is bytes."""
+        return self.message is None and isinstance(self.item, Bytes)
+
+
+Oneof = tuple[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What protobuf's own declaration of records says besides their schema, by name of the record.
+
+    Attributes
+    ----------
+    required
+        Numbers of fields that a message may not lack though they are scalars.
+    oneofs
+        See `Message`.
+    """
+
+    required: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    oneofs: Mapping[str, tuple[Oneof, ...]] = field(default_factory=dict)
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -141,6 +168,8 @@ class Message:
         Its fields; none for a tensor.
     path
         Where in the schema, for errors.
+    oneofs
+        Of a record that protobuf itself declares: name and numbers of fields of which at most one may be there.
     """
 
     index: int
@@ -149,6 +178,7 @@ class Message:
     type: Type
     slots: tuple[Slot, ...]
     path: str
+    oneofs: tuple[Oneof, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +217,21 @@ class Plan:
             grown = not more <= found
             found |= more
         return found
+
+    def carriers(self) -> set[int]:
+        """The messages that hold bytes or a tensor, or in which one does."""
+        return self.containing(
+            {
+                message.index
+                for message in self.messages
+                if message.shape is Shape.TENSOR or any(slot.is_bytes for slot in message.slots)
+            }
+        )
+
+    @property
+    def has_maps(self) -> bool:
+        """Whether some message has a map."""
+        return any(slot.label is Label.MAP for message in self.messages for slot in message.slots)
 
     def _depths(self, index: int, known: dict[int, tuple[float, float]]) -> tuple[float, float]:
         if index not in known:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import enum
 import math
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 from zcser.core.dtypes import NAMES, enum_member
 from zcser.core.errors import SchemaError
 from zcser.protowire.names import Scope, field_name, map_entry_name, place_name, snake_case
-from zcser.protowire.plan import UNION_ONEOF, EnumPlan, Label, Message, Missing, Plan, Shape, Slot
+from zcser.protowire.plan import UNION_ONEOF, Declared, EnumPlan, Label, Message, Missing, Plan, Shape, Slot
 from zcser.schema.model import (
     MISSING,
     Bool,
@@ -43,20 +44,28 @@ NULL = Enum("NullValue", (("null", 0),))
 DTYPE = Enum("DType", tuple((enum_member(name), number) for number, name in enumerate(NAMES)))
 
 
-def plan_of(schema: Schema) -> Plan:
+def plan_of(schema: Schema, declared: Declared | None = None) -> Plan:
     """The messages that carry a schema.
+
+    Parameters
+    ----------
+    schema
+        What they carry.
+    declared
+        What protobuf itself declares of them besides; None where it does not declare them.
 
     Raises
     ------
     SchemaError
         protobuf has no form for a part of it; the path is in the schema.
     """
-    return _Planner(schema).plan()
+    return _Planner(schema, declared or Declared()).plan()
 
 
 class _Planner:
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, declared: Declared) -> None:
         self.schema = schema
+        self.declared = declared
         self.scope = Scope()
         self.messages: list[Message | None] = []
         self.indices: dict[Any, int] = {}
@@ -118,7 +127,11 @@ class _Planner:
                     self.slot(scope, item.name, item.id, item.type, f"{path}/{item.name}", field=item)
                     for item in fields
                 )
-                return Message(index, name, Shape.RECORD, type_, slots, path)
+                required = self.declared.required.get(type_.name, ())
+                slots = tuple(
+                    replace(slot, missing=Missing.REFUSED) if slot.number in required else slot for slot in slots
+                )
+                return Message(index, name, Shape.RECORD, type_, slots, path, self.declared.oneofs.get(type_.name, ()))
             case Tensor():
                 return Message(index, name, Shape.TENSOR, type_, (), path)
             case Union(options):

@@ -3,113 +3,83 @@
 1. Whatever a message holds, a reader gives a value of the schema's type or raises. What protobuf has no word for is
    checked here: 8 and 16 bits, closed enums, lengths, tensors, what a message lacks.
 2. Containers are taken whole (``field[:]``), which upb does faster than item by item.
-3. Bytes and tensor data leave upb as a copy, each time they are read. With `copy` a tensor gets memory of its own to
-   write to; without, it is a read-only array over that copy.
+3. Where payloads are held back, a reader takes them from the parts that it is given besides the message: it copies them
+   once, or not at all, and then they are read-only. Else they leave upb as a copy, and a tensor is copied once more, to
+   memory that can be written to.
 """
 
 from __future__ import annotations
 
 import inspect
-import math
-import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from google.protobuf.message import Message as ProtobufMessage
 
-from zcser.core.dtypes import MAX_DIMENSIONS, dtype_name, dtype_numbered, number_of
 from zcser.core.errors import DecodeError
 from zcser.core.options import Options
 from zcser.core.source import Source
 from zcser.protowire.descriptors import Classes
 from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Shape, Slot
 from zcser.protowire.scalars import fault, members, refuse
-from zcser.schema.model import Bytes, List, Map, Null, Record, Ref, Tensor, Type
+from zcser.protowire.stand_in import Parts, payload_size, taken, taken_copy
+from zcser.protowire.tensors import aligning, tensor_opener
+from zcser.schema.model import Bytes, List, Map, Null, Record, Ref, Tensor, Type, Union
 
-__all__ = ["Read", "compile_reader", "open_tensor", "read_value"]
+__all__ = ["Read", "compile_held_reader", "compile_reader", "read_value"]
 
-Read = Callable[[ProtobufMessage], Any]
+Read = Callable[..., Any]
+"""Gives the value of a message; takes it, and the parts where payloads are held back."""
 
 
-def compile_reader(plan: Plan, classes: Classes, options: Options, *, copy: bool) -> dict[int, Read]:
-    """The functions that give the value of a message, by the message's index in the plan.
+def compile_reader(plan: Plan, classes: Classes, options: Options) -> dict[int, Read]:
+    """The functions that give the value of a message that holds its payloads, by the message's index in the plan.
 
     Where a value can be too deep, each counts from its own message on.
     """
-    return _Reader(plan, classes, options, copy=copy).compile()
+    return _Reader(plan, classes, options, copy=True, is_held=False).compile()
 
 
-def read_value(read: Read, message: Any) -> Any:
+def compile_held_reader(plan: Plan, classes: Classes, options: Options, *, copy: bool) -> dict[int, Read]:
+    """The same for messages whose payloads are held back. All of them take the parts, those of no payload too."""
+    reads = _Reader(plan, classes, options, copy=copy, is_held=True).compile()
+    carriers = plan.carriers()
+    return {index: read if index in carriers else _without_parts(read) for index, read in reads.items()}
+
+
+def _without_parts(read: Read) -> Read:
+    def read_message(message: ProtobufMessage, _parts: Parts) -> Any:
+        return read(message)
+
+    return read_message
+
+
+def read_value(read: Read, *message: Any) -> Any:
     """What `read` gives; whatever goes wrong there, in the constructors of the user's classes too, is a `DecodeError`."""
     try:
-        return read(message)
+        return read(*message)
     except DecodeError:
         raise
     except Exception as error:
         raise DecodeError(f"the message gives no value: {error}", codec="protobuf") from error
 
 
-def open_tensor(type_: Tensor, path: str) -> Callable[[Any], tuple[list[int], np.dtype[np.generic], bytes]]:
-    """The function that gives shape, dtype and data of a tensor's message, which fit each other and the type."""
-    wanted = None if type_.dtype is None else number_of(type_.dtype)
-    dtypes = _Dtypes()
-
-    def opened(message: Any) -> tuple[list[int], np.dtype[np.generic], bytes]:
-        number, shape, data = message.dtype, message.shape[:], message.data
-        dtype = dtypes[number]
-        if (
-            not data  # extents of 0 need a closer look
-            or len(shape) > MAX_DIMENSIONS
-            or (shape and min(shape) < 0)
-            or math.prod(shape) * dtype.itemsize != len(data)
-            or (wanted is not None and number != wanted)
-            or (type_.shape is not None and not _fits(type_.shape, shape))
-        ):
-            _refuse_tensor(type_, shape, dtype, data, path)
-        return shape, dtype, data
-
-    return opened
-
-
-class _Dtypes(dict[int, "np.dtype[np.generic]"]):
-    """The dtypes by wire number, looked up on first use."""
-
-    def __missing__(self, number: int) -> np.dtype[np.generic]:
-        dtype = self[number] = dtype_numbered(number)
-        return dtype
-
-
-def _refuse_tensor(type_: Tensor, shape: list[int], dtype: np.dtype[np.generic], data: bytes, path: str) -> None:
-    """Say what is wrong with a tensor, if anything is."""
-    if len(shape) > MAX_DIMENSIONS:
-        refuse(f"a tensor of {len(shape)} dimensions, where numpy has {MAX_DIMENSIONS}", path)
-    fits_type = type_.dtype in {None, dtype_name(dtype)} and (type_.shape is None or _fits(type_.shape, shape))
-    if not fits_type:
-        refuse(f"{type_} is needed, not {dtype.name} of shape {shape}", path)
-    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(data):
-        refuse(f"the tensor is missing, or its {len(data)} bytes do not fit {dtype.name} of shape {shape}", path)
-    # numpy refuses extents that are too large together, even beside an extent of 0.
-    if math.prod(extent for extent in shape if extent) * dtype.itemsize > sys.maxsize:
-        refuse(f"no array can have the shape {shape}", path)
-
-
-def _fits(wanted: tuple[int | None, ...], shape: list[int]) -> bool:
-    return len(wanted) == len(shape) and all(
-        want is None or want == have for want, have in zip(wanted, shape, strict=True)
-    )
-
-
 class _Reader:
-    def __init__(self, plan: Plan, classes: Classes, options: Options, *, copy: bool) -> None:
+    def __init__(self, plan: Plan, classes: Classes, options: Options, *, copy: bool, is_held: bool) -> None:
         self.plan = plan
         self.classes = classes
         self.copy = copy
+        self.aligned = options.aligned and not copy
+        self.is_held = is_held
+        # The messages whose readers take the parts.
+        self.carriers = plan.carriers() if is_held else set()
         self.guard = options.guard == "on"
         self.limit = options.limits.depth
         self.tracked = self.guard and plan.depths()[0] > self.limit
         self.source = Source()
         self.refuse = self.source.constant(refuse)
+        self.take = self.source.constant(taken_copy if copy else taken)
+        self.size_of = self.source.constant(payload_size) if is_held else "len"
         self.has = ""
         self.depth = "d"
 
@@ -118,7 +88,8 @@ class _Reader:
             cls = self.classes[message.name]
             self.has = self.source.constant(cls.HasField)
             self.depth = "d + 1" if message.shape is Shape.RECORD else "d"
-            with self.source.block(f"def r{message.index}(m{', d=0' if self.tracked else ''}):"):
+            parts = ", s" if message.index in self.carriers else ""
+            with self.source.block(f"def r{message.index}(m{parts}{', d=0' if self.tracked else ''}):"):
                 self.body(message, cls)
         namespace = self.source.compile("protobuf reader")
         return {message.index: namespace[f"r{message.index}"] for message in self.plan.messages}
@@ -129,9 +100,9 @@ class _Reader:
             case Shape.RECORD, Ref() as ref:
                 self.record(message, self.plan.schema.resolve(ref))
             case Shape.TENSOR, Tensor() as tensor:
-                opened = self.source.constant(open_tensor(tensor, message.path))
-                array = self.source.constant(np.ndarray)
-                line(f"return {array}(*{opened}(m)){'.copy()' if self.copy else ''}")
+                opener = tensor_opener(tensor, message.path, is_held=self.is_held)
+                array = self.source.constant(aligning(opener) if self.aligned else opener)
+                line(f"return {array}(m, {'s' if self.is_held else '()'}){'.copy()' if self.copy else ''}")
             case Shape.UNION, _:
                 line(f"c = {self.source.constant(cls.WhichOneof)}(m, {UNION_ONEOF!r})")
                 for slot in message.slots:
@@ -174,13 +145,13 @@ class _Reader:
         if not slot.presence:
             return self.one(slot)
         if slot.missing is Missing.REFUSED:
-            if not isinstance(slot.type, Ref):
+            if isinstance(slot.type, Tensor | Union):
                 return self.one(slot)  # a tensor or union that is not there reads as one that holds nothing
             with block(f"if not {self.has}(m, {slot.name!r}):"):
                 line(f"{self.refuse}('the message lacks this field', {slot.path!r})")
             return self.one(slot)
         other = "None" if slot.missing is Missing.NONE else self.default(slot)
-        if slot.message is None and (fault(slot.type, "") is not None and self.guard):
+        if slot.message is None and self.fault(slot.type, "") is not None:
             x = self.source.variable()
             line(f"{x} = {other}")
             with block(f"if {self.has}(m, {slot.name!r}):"):
@@ -192,10 +163,10 @@ class _Reader:
         if slot.message is not None:
             return self.call(slot.message, f"m.{slot.name}", self.depth)
         x = f"m.{slot.name}"
-        if fault(slot.type, x) is not None and self.guard:
+        if self.fault(slot.type, x) is not None:
             x = self.source.variable()
             self.source.line(f"{x} = m.{slot.name}")
-            self.refuse_if(fault(slot.type, x), slot.type, slot.path)
+            self.refuse_if(self.fault(slot.type, x), slot.type, slot.path)
         return self.value(slot, x)
 
     def many(self, slot: Slot, type_: List) -> str:
@@ -204,8 +175,9 @@ class _Reader:
         x = f"m.{slot.name}"
         if slot.message is not None:
             call = self.call(slot.message, "y", f"{self.depth} + 1")
-            items = f"[{call} for y in {x}]" if self.tracked else f"[*map(r{slot.message}, {x})]"
-        elif fault(slot.item, "y") is not None and self.guard:
+            is_plain = call == f"r{slot.message}(y)"
+            items = f"[*map(r{slot.message}, {x}[:])]" if is_plain else f"[{call} for y in {x}[:]]"
+        elif self.fault(slot.item, "y") is not None:
             x = self.source.variable()
             line(f"{x} = m.{slot.name}[:]")
             self.refuse_any(x, slot.item, f"{slot.path}/*")
@@ -239,7 +211,11 @@ class _Reader:
     # --- parts --------------------------------------------------------------------------------------------------------
 
     def call(self, index: int, x: str, depth: str) -> str:
-        return f"r{index}({x}{f', {depth}' if self.tracked else ''})"
+        return f"r{index}({x}{', s' if index in self.carriers else ''}{f', {depth}' if self.tracked else ''})"
+
+    def fault(self, type_: Type, x: str) -> str | None:
+        """The condition under which a scalar is none of its type; None where it always is, or nothing is guarded."""
+        return fault(type_, x, size_of=self.size_of) if self.guard else None
 
     def value(self, slot: Slot, x: str) -> str:
         """What one scalar of the wire stands for."""
@@ -248,7 +224,7 @@ class _Reader:
             return f"{self.source.constant(table)}[{x}]"
         if isinstance(slot.item, Null):
             return "None"
-        return f"memoryview({x})" if isinstance(slot.item, Bytes) and not self.copy else x
+        return f"{self.take}({x}, s)" if isinstance(slot.item, Bytes) and self.is_held else x
 
     def values(self, slot: Slot, xs: str) -> str:
         """What a list of scalars stands for."""
@@ -267,8 +243,8 @@ class _Reader:
                 self.source.line(f"{self.refuse}({f'{type_} is needed'!r}, {path!r})")
 
     def refuse_any(self, xs: str, type_: Type, path: str) -> None:
-        condition = fault(type_, "y")
-        if condition is not None and self.guard:
+        condition = self.fault(type_, "y")
+        if condition is not None:
             with self.source.block(f"for y in {xs}:"):
                 self.refuse_if(condition, type_, path)
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from zcser.core.errors import DecodeError
 from zcser.core.source import Source
 from zcser.protowire.plan import Plan, Slot
+from zcser.protowire.stand_in import STAND_IN_SIZE, hold_bytes
 from zcser.schema.model import Bytes, Enum, Float, Int, Null, Str, Type
 
 __all__ = ["Members", "Scalars", "fault", "members", "refuse"]
@@ -23,11 +24,18 @@ FLOAT32_OVERFLOW = (2.0 - 2.0**-24) * 2.0**127
 
 
 class Scalars:
-    """The scalars of one writer's source."""
+    """The scalars of one writer's source.
 
-    def __init__(self, plan: Plan, source: Source) -> None:
+    Parameters
+    ----------
+    held_from
+        Bytes of so many, and those of the size of a stand-in, become payloads in a list ``p``; None: none do.
+    """
+
+    def __init__(self, plan: Plan, source: Source, held_from: int | None = None) -> None:
         self.plan = plan
         self.source = source
+        self.held_from = held_from
 
     def misfit(self, type_: Type, x: str) -> str:
         """The condition under which one scalar cannot be written as it stands."""
@@ -60,16 +68,17 @@ class Scalars:
             case Enum():
                 # Looked up by value: the hash of a member itself is computed in Python.
                 return f"{x}._value_" if type_.of_ints else f"{self._numbers(type_)}[{x}._value_]"
+            case Bytes() if self.held_from is not None:
+                hold = self.source.constant(hold_bytes)
+                return f"({x} if len({x}) < {self.held_from} and len({x}) != {STAND_IN_SIZE} else {hold}(p, {x}))"
         return x
 
     def natives(self, type_: Type, xs: str) -> str:
         """What protobuf takes for a list of scalars."""
-        match type_:
-            case Null():
-                return f"[0] * len({xs})"
-            case Enum():
-                return f"[{self.native(type_, 'y')} for y in {xs}]"
-        return xs
+        if isinstance(type_, Null):
+            return f"[0] * len({xs})"
+        native = self.native(type_, "y")
+        return xs if native == "y" else f"[{native} for y in {xs}]"
 
     def _numbers(self, type_: Enum) -> str:
         return self.source.constant(self.plan.enums[type_].numbers)
@@ -104,10 +113,10 @@ def members(plan: Plan, slot: Slot) -> Members | None:
     return Members(type_.name, slot.path, found)
 
 
-def fault(type_: Type, x: str) -> str | None:
+def fault(type_: Type, x: str, *, size_of: str = "len") -> str | None:
     """The condition under which one scalar of the wire is no value of the type; None where it always is one.
 
-    Enums are looked up in `Members` instead.
+    Enums are looked up in `Members` instead. `size_of` names the function that gives the size of bytes.
     """
     match type_:
         case Int(bits=8 | 16):
@@ -115,5 +124,5 @@ def fault(type_: Type, x: str) -> str | None:
         case Str(size=int(size)):
             return f"len({x}.encode()) > {size}"
         case Bytes(size=int(size)):
-            return f"len({x}) != {size}"
+            return f"{size_of}({x}) != {size}"
     return None

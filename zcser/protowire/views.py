@@ -2,9 +2,9 @@
 
 1. upb parses a message whole when it is opened. A view then makes Python objects of the fields that are asked for, and
    of no others.
-2. Bytes and tensor data are copied out of upb at each access: the array is read-only and is the caller's alone.
-3. The views of one message share a `Parsed`, and keep upb's memory alive; `release` ends access through all of them. upb
-   frees its memory when the last of them is gone.
+2. Bytes and tensor data are held back from upb: what shows them aliases the parts that they lie in, read-only.
+3. The views of one message share a `Parsed`, and keep upb's memory and the parts alive; `release` ends access through all
+   of them. upb frees its memory when the last of them is gone.
 4. Fields are read by functions generated for the schema. A field that is missing and has a default shows the default,
    which is a value and no view.
 """
@@ -12,34 +12,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-import numpy as np
 from google.protobuf.message import Message as ProtobufMessage
 
 from zcser.core.source import Source
-from zcser.core.view import MapView, RecordView, SequenceView, View, record_view_class, released, to_value
+from zcser.core.view import MapView, RecordView, SequenceView, record_view_class, released, to_value
 from zcser.protowire.descriptors import Classes
 from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Shape, Slot
-from zcser.protowire.read import Read, open_tensor, read_value
+from zcser.protowire.read import Read, read_value
 from zcser.protowire.scalars import members
+from zcser.protowire.stand_in import Parts, taken
+from zcser.protowire.tensors import aligning, checked_opener, tensor_opener
 from zcser.schema.model import Bytes, List, Map, Null, Tensor
 
 __all__ = ["Parsed", "Show", "compile_views"]
 
 
 class Parsed:
-    """What all views of one message share."""
+    """What all views of one message share.
 
-    __slots__ = ("buffer", "size_bytes")
+    Parameters
+    ----------
+    buffer, parts
+        The root message, and where its payloads lie.
+    size_bytes
+        Of the message, payloads and all.
+    is_checked
+        Tensors were found to fit (`zcser.protowire.check`), and need not be checked when they are read.
+    """
 
-    def __init__(self, buffer: ProtobufMessage, size_bytes: int) -> None:
+    __slots__ = ("buffer", "is_checked", "parts", "size_bytes")
+
+    def __init__(self, buffer: ProtobufMessage, parts: Parts, size_bytes: int, is_checked: bool) -> None:
         self.buffer: ProtobufMessage | None = buffer
+        self.parts = parts
         self.size_bytes = size_bytes
+        self.is_checked = is_checked
 
     def release(self) -> None:
         """End access."""
         self.buffer = None
+        self.parts = ()
 
     @property
     def retained_bytes(self) -> int:
@@ -70,7 +84,7 @@ class _ProtobufRecordView(RecordView):
         return name not in self._zc_absent or bool(message.HasField(self._zc_absent[name]))
 
     def _zc_value(self) -> Any:
-        return read_value(type(self)._zc_read, self._zc_live())
+        return read_value(type(self)._zc_read, self._zc_live(), self._zc_parsed.parts)
 
     def _zc_release(self) -> None:
         self._zc_parsed.release()
@@ -97,8 +111,18 @@ class _ProtobufSequenceView(SequenceView):
     def _zc_item(self, index: int) -> Any:
         return self._zc_show(self._zc_items[index], self._zc_parsed)
 
+    def __getitem__(self, index: Any) -> Any:
+        # The way of one int, which upb holds to the length itself.
+        if index.__class__ is int and self._zc_parsed.buffer is not None:
+            try:
+                item = self._zc_items[index]
+            except (IndexError, TypeError):  # a TypeError for what no size can be
+                return super().__getitem__(index)
+            return self._zc_show(item, self._zc_parsed)
+        return super().__getitem__(index)
+
     def __iter__(self) -> Iterator[Any]:
-        for item in self._zc_items or ():
+        for item in (self._zc_items or ())[:]:
             if self._zc_parsed.buffer is None:
                 raise released()
             yield self._zc_show(item, self._zc_parsed)
@@ -159,35 +183,35 @@ class _ProtobufMapView(MapView):
         return self._zc_parsed.retained_bytes
 
 
-def compile_views(plan: Plan, classes: Classes, reads: Mapping[int, Read]) -> Callable[[ProtobufMessage, int], Any]:
-    """The function that opens a view of a parsed root message, given also the size of its bytes.
+def compile_views(plan: Plan, classes: Classes, reads: Mapping[int, Read], *, aligned: bool) -> Show:
+    """The function that opens a view of a parsed root message.
 
     Parameters
     ----------
     reads
-        What makes values of messages, by index in the plan, for `to_value`.
+        What makes values of messages and parts, by index in the plan, for `to_value`.
+    aligned
+        Copy tensors whose address does not fit their dtype.
 
     Returns
     -------
     Callable
         Gives a `View`; where the root is a scalar, the scalar.
     """
-    show = _Views(plan, classes, reads).compile()
-
-    def open_view(message: ProtobufMessage, size_bytes: int) -> View | Any:
-        return show(message, Parsed(message, size_bytes))
-
-    return open_view
+    return _Views(plan, classes, reads, aligned=aligned).compile()
 
 
 class _Views:
-    def __init__(self, plan: Plan, classes: Classes, reads: Mapping[int, Read]) -> None:
+    def __init__(self, plan: Plan, classes: Classes, reads: Mapping[int, Read], *, aligned: bool) -> None:
         self.plan = plan
         self.classes = classes
         self.reads = reads
+        self.aligned = aligned
         self.source = Source()
         self.sequence = self.source.constant(_ProtobufSequenceView)
         self.mapping = self.source.constant(_ProtobufMapView)
+        self.take = self.source.constant(taken)
+        self.arrays: dict[int, str] = {}
         self.has = ""
 
     def compile(self) -> Show:
@@ -226,9 +250,8 @@ class _Views:
 
     def shown(self, message: Message) -> None:
         line, block = self.source.line, self.source.block
-        if isinstance(message.type, Tensor) and message.shape is Shape.TENSOR:
-            opened = self.source.constant(open_tensor(message.type, message.path))
-            line(f"return {self.source.constant(np.ndarray)}(*{opened}(m))")
+        if message.shape is Shape.TENSOR:
+            line(f"return {self.array(message, 'm')}")
         elif message.shape is Shape.UNION:
             line(f"c = {self.source.constant(self.classes[message.name].WhichOneof)}(m, {UNION_ONEOF!r})")
             for slot in message.slots:
@@ -255,17 +278,26 @@ class _Views:
     def one(self, slot: Slot, x: str) -> str:
         """What one occurrence shows."""
         if slot.message is not None:
-            return f"s{slot.message}({x}, s)"
+            message = self.plan.messages[slot.message]
+            return self.array(message, x) if message.shape is Shape.TENSOR else f"s{slot.message}({x}, s)"
         if isinstance(slot.item, Null):
             return "None"
-        if isinstance(slot.item, Bytes):
-            return f"memoryview({x})"
+        if slot.is_bytes:
+            return f"{self.take}({x}, s.parts)"
         table = members(self.plan, slot)
         return x if table is None else f"{self.source.constant(table)}[{x}]"
 
+    def array(self, message: Message, x: str) -> str:
+        """The array of a tensor's message."""
+        if message.index not in self.arrays:
+            openers = [checked_opener(), tensor_opener(cast("Tensor", message.type), message.path)]
+            names = [self.source.constant(aligning(opener) if self.aligned else opener) for opener in openers]
+            self.arrays[message.index] = f"({' if s.is_checked else '.join(names)})"
+        return f"{self.arrays[message.index]}({x}, s.parts)"
+
     def item(self, slot: Slot) -> str:
         """The function that shows one item of a list or map."""
-        return f"s{slot.message}" if slot.message is not None else f"lambda x, _: {self.one(slot, 'x')}"
+        return f"s{slot.message}" if slot.message is not None else f"lambda x, s: {self.one(slot, 'x')}"
 
     def default(self, slot: Slot) -> str:
         made = f"{self.source.constant(slot.default)}()"

@@ -6,6 +6,8 @@
    its part, and what comes back is written.
 3. A writer only says that a value does not fit; the `Normaliser` over the whole value finds the words and the path.
 4. Depth is counted only where the schema could exceed a limit.
+5. A writer that holds payloads back puts stand-ins in their place (`zcser.protowire.stand_in`), and the payloads, which
+   alias the value, into the list that it is given.
 """
 
 from __future__ import annotations
@@ -13,18 +15,20 @@ from __future__ import annotations
 import functools
 import keyword
 from collections.abc import Callable
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 from google.protobuf.message import Message as ProtobufMessage
 
 from zcser.core.dtypes import NAMES, dtype_named, number_of
+from zcser.core.errors import EncodeError
 from zcser.core.options import Options
 from zcser.core.source import Source
 from zcser.protowire.descriptors import Classes
 from zcser.protowire.nesting import MAX_NESTING, NestingError
 from zcser.protowire.plan import Label, Message, Missing, Plan, Shape, Slot
 from zcser.protowire.scalars import Scalars
+from zcser.protowire.stand_in import STAND_IN_SIZE, hold_array
 from zcser.schema.model import MISSING, List, Map, Null, Record, Ref, Tensor, Type, Union
 from zcser.schema.normal import Normaliser
 
@@ -36,13 +40,22 @@ class MisfitError(Exception):
 
 
 def compile_writer(
-    plan: Plan, classes: Classes, normaliser: Normaliser, options: Options
-) -> Callable[[Any], ProtobufMessage]:
+    plan: Plan, classes: Classes, normaliser: Normaliser, options: Options, *, held_from: int | None = None
+) -> Callable[..., ProtobufMessage]:
     """The function that makes a root message of a value.
 
-    It raises whatever exception comes up where the value does not fit.
+    Parameters
+    ----------
+    held_from
+        Payloads of so many bytes, and those of the size of a stand-in, are held back: the function takes the list that
+        they are added to besides the value. None: nothing is, and it takes the value alone.
+
+    Returns
+    -------
+    Callable
+        Raises whatever exception comes up where the value does not fit.
     """
-    return _Writer(plan, classes, normaliser, options).compile()
+    return _Writer(plan, classes, normaliser, options, held_from).compile()
 
 
 @functools.cache
@@ -58,33 +71,38 @@ def _dtype_numbers() -> dict[np.dtype[np.generic], int]:
 
 
 class _Writer:
-    def __init__(self, plan: Plan, classes: Classes, normaliser: Normaliser, options: Options) -> None:
+    def __init__(
+        self, plan: Plan, classes: Classes, normaliser: Normaliser, options: Options, held_from: int | None
+    ) -> None:
         self.plan = plan
         self.classes = classes
         self.normaliser = normaliser
+        self.held_from = held_from
+        # The messages whose writers take the list of payloads.
+        self.carriers = set() if held_from is None else plan.carriers()
         self.guard = options.guard == "on"
         self.limit = options.limits.depth
         values, wires = plan.depths()
         self.tracked = self.guard and (values > self.limit or wires > MAX_NESTING)
         self.source = Source()
-        self.scalars = Scalars(plan, self.source)
+        self.scalars = Scalars(plan, self.source, held_from)
         self.misfit = self.source.constant(MisfitError)
         self.nesting = self.source.constant(NestingError)
         self.normals: dict[int, str] = {}
         # Where in the value the function being generated stands: the number of steps, and one more for its parts.
         self.depth = "d"
 
-    def compile(self) -> Callable[[Any], ProtobufMessage]:
+    def compile(self) -> Callable[..., ProtobufMessage]:
         for message in self.plan.messages:
-            with self.source.block(f"def w{message.index}(m, v{', d, w' if self.tracked else ''}):"):
+            with self.source.block(f"def w{message.index}(m, v{self.context(message.index, 'd', 'w')}):"):
                 self.depth = "d + 1" if message.shape is Shape.RECORD else "d"
                 self.body(message)
         root = self.classes[self.plan.messages[self.plan.root].name]
-        with self.source.block("def write(v):"):
+        with self.source.block("def write(v):" if self.held_from is None else "def write(v, p):"):
             self.source.line(f"m = {self.source.constant(root)}()")
-            self.source.line(f"w{self.plan.root}(m, v{', 0, 1' if self.tracked else ''})")
+            self.source.line(self.call(self.plan.root, "m", "v", "0", "1"))
             self.source.line("return m")
-        write: Callable[[Any], ProtobufMessage] = self.source.compile("protobuf writer")["write"]
+        write: Callable[..., ProtobufMessage] = self.source.compile("protobuf writer")["write"]
         return write
 
     def body(self, message: Message) -> None:
@@ -106,6 +124,7 @@ class _Writer:
         self.bound("d")
         is_dict = record.cls is None
         absent = [slot for slot in message.slots if slot.missing is Missing.ABSENT]
+        written: dict[int, str] = {}
         if is_dict and self.guard and absent:
             line(f"n = {len(record.fields) - len(absent)}")
         for slot, field in zip(message.slots, record.fields, strict=True):
@@ -119,6 +138,12 @@ class _Writer:
             else:
                 line(f"{x} = v[{field.name!r}]" if is_dict else f"{x} = {_attribute('v', field.name)}")
                 self.present(slot, x)
+            written[slot.number] = x
+        for name, numbers in message.oneofs:
+            there = " + ".join(f"({written[number]} is not None)" for number in numbers)
+            names = [slot.name for slot in message.slots if slot.number in numbers]
+            with block(f"if {there} > 1:"):
+                line(f"{self.source.constant(_refuse_several)}({name!r}, {names!r}, {message.path!r})")
         if is_dict and self.guard:
             # More keys than the fields found: some key is no field.
             with block(f"if len(v) != {'n' if absent else len(record.fields)}:"):
@@ -141,7 +166,14 @@ class _Writer:
                 line(f"raise {self.misfit}")
         line("m.dtype = n")
         line("m.shape.extend(v.shape)")
-        line("m.data = v.tobytes()")  # in C order, whatever the order in memory
+        whole = "m.data = v.tobytes()"  # in C order, whatever the order in memory
+        if self.held_from is None:
+            line(whole)
+            return
+        with block(f"if v.nbytes < {self.held_from} and v.nbytes != {STAND_IN_SIZE}:"):
+            line(whole)
+        with block("else:"):
+            line(f"m.data = {self.source.constant(hold_array)}(p, v)")
 
     def union(self, message: Message, type_: Union) -> None:
         line, block = self.source.line, self.source.block
@@ -157,7 +189,7 @@ class _Writer:
             word = "elif"
         with block("else:"):
             if self.guard:
-                line(f"w{message.index}(m, {self.normal(type_)}(v){', d, w' if self.tracked else ''})")
+                line(self.call(message.index, "m", f"{self.normal(type_)}(v)", "d", "w"))
             else:
                 line(f"raise {self.misfit}")
 
@@ -239,7 +271,11 @@ class _Writer:
                     line(self.call(slot.message, "f[k]", "y", f"{self.depth} + 1", "w + 2"))
 
     def call(self, index: int, target: str, x: str, depth: str, nesting: str) -> str:
-        return f"w{index}({target}, {x}{f', {depth}, {nesting}' if self.tracked else ''})"
+        return f"w{index}({target}, {x}{self.context(index, depth, nesting)})"
+
+    def context(self, index: int, depth: str, nesting: str) -> str:
+        """What the writer of a message takes besides the message and its value."""
+        return f"{', p' if index in self.carriers else ''}{f', {depth}, {nesting}' if self.tracked else ''}"
 
     def always_sets(self, index: int) -> bool:
         """Whether the writer of a message sets some field of it, whatever the value."""
@@ -288,3 +324,8 @@ def _attribute(x: str, name: str) -> str:
     if name.isascii() and name.isidentifier() and not keyword.iskeyword(name):
         return f"{x}.{name}"
     return f"getattr({x}, {name!r})"
+
+
+def _refuse_several(oneof: str, names: list[str], path: str) -> NoReturn:
+    reason = f"of the oneof {oneof!r} at most one may be there: {', '.join(names)}"
+    raise EncodeError(reason, codec="protobuf", path=path)

@@ -221,7 +221,10 @@ class Normaliser:
             if not isinstance(value, bytes | bytearray | memoryview):
                 self._wrong(type_, value, path)
             self._changed(type_, value, path)
-            data = value.tobytes() if isinstance(value, memoryview) else bytes(value)
+            try:
+                data = value.tobytes() if isinstance(value, memoryview) else bytes(value)
+            except ValueError:
+                self._refuse("the memoryview was released", path)
         if type_.size is not None and len(data) != type_.size:
             self._refuse(f"{type_} is needed, not {len(data)} bytes", path)
         return data

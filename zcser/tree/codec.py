@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from zcser.core.buffers import Buffer, byte_view
 from zcser.core.codec import Codec, CodecInfo
@@ -15,10 +15,14 @@ from zcser.schema.model import Enum, Float, Int, Optional, Schema, Union
 from zcser.schema.normal import Normaliser
 from zcser.tree.explain import explain
 from zcser.tree.form import Form, refuse_unfit
+from zcser.tree.native import make_coder
 from zcser.tree.numbers import NumberNormaliser
 from zcser.tree.read import tree_reader
 from zcser.tree.tensors import writes_numbers
 from zcser.tree.write import tree_writer
+
+if TYPE_CHECKING:
+    from zcser.native import _tree
 
 __all__ = ["TreeReader", "TreeWriter"]
 
@@ -40,12 +44,35 @@ class TreeReader(Codec[T]):
         self._read_nocopy = tree_reader(schema, self.form, options, copy=False)
         self._delimited = self.ends_itself or not _may_be_number(schema.root)
 
+    def _seal(self) -> None:
+        coder = self._coder(None, None, None)
+        if coder is not None:
+            # Its own methods, so that a call has no frame of Python's between the caller and C.
+            self._read = self._read_nocopy = coder.read
+            self.decode = coder.decode  # type: ignore[method-assign]
+        super()._seal()
+
+    def _coder(
+        self, dumps: Callable[[Any], bytes] | None, encode: Callable[[Any], bytes] | None, write: Any
+    ) -> _tree.Coder | None:
+        return make_coder(
+            self.schema,
+            self.form,
+            self.options,
+            dumps=dumps,
+            loads=self._loads,
+            encode=encode,
+            decode=self.decode,
+            write=write,
+            read=self._read,
+        )
+
     @property
     def info(self) -> CodecInfo:
         """See `CodecInfo`; `self_delimiting` depends on the schema's root here."""
         return dataclasses.replace(self.describe(), self_delimiting=self._delimited)
 
-    def _loads(self, data: Any) -> Any:
+    def _loads(self, data: Any, /) -> Any:
         """The library's loader, of bytes or a flat memoryview."""
         raise NotImplementedError
 
@@ -118,7 +145,15 @@ class TreeWriter(TreeReader[T]):
         self._write: Callable[[Any], Any] | None = write
         self._guarded = options.guard == "on"
 
-    def _dumps(self, tree: Any) -> bytes:
+    def _seal(self) -> None:
+        if not self.options.strict and not self.options.deterministic:
+            coder = self._coder(self._dumps, self.encode, self._write)
+            if coder is not None:
+                self._write = coder.write if self._guarded else None
+                self.encode = coder.encode  # type: ignore[assignment, method-assign]
+        super()._seal()
+
+    def _dumps(self, tree: Any, /) -> bytes:
         """The library's dumper."""
         raise NotImplementedError
 
@@ -131,7 +166,7 @@ class TreeWriter(TreeReader[T]):
         try:
             return self._write(value)
         except Exception as error:  # noqa: BLE001 - whatever it was, the value is at fault or normal() says nothing
-            return self._write_normal(value, error)
+            return self._write_normal(value, error, self._write)
 
     def dump(self, native: Any) -> bytes:
         """Bytes of a tree."""
@@ -139,8 +174,7 @@ class TreeWriter(TreeReader[T]):
             data = self._dumps(native)
         except Exception as error:
             raise EncodeError(f"{self.library} refused it: {error}", codec=self.name) from error
-        if len(data) > self.options.limits.bytes:
-            raise EncodeError(f"{len(data)} bytes are more than limits.bytes", codec=self.name)
+        self._bound_bytes(len(data))
         return data
 
     def encode(self, value: T) -> bytes:
@@ -150,22 +184,28 @@ class TreeWriter(TreeReader[T]):
         try:
             data = self._dumps(value if self._write is None else self._write(value))
         except Exception as error:  # noqa: BLE001 - see convert
-            data = self.dump(self._write_normal(value, error))
-        limits = self.options.limits
-        if len(data) > limits.bytes:
-            raise EncodeError(f"{len(data)} bytes are more than limits.bytes", codec=self.name)
-        if len(data) > limits.elements and self._guarded:
-            # An item takes a byte or more: only now can there be too many, and normal() counts them.
-            self._normalise(value)
+            data = self.dump(self._write_normal(value, error, self._write))
+        self._bound(value, data)
         return data
 
-    def _write_normal(self, value: T, error: Exception) -> Any:
+    def _bound(self, value: T, data: bytes) -> None:
+        """Refuse a message that is over the limits."""
+        self._bound_bytes(len(data))
+        if len(data) > self.options.limits.elements and self._guarded:
+            # An item takes a byte or more: only now can there be too many, and normal() counts them.
+            self._normalise(value)
+
+    def _bound_bytes(self, size: int) -> None:
+        if size > self.options.limits.bytes:
+            raise EncodeError(f"{size} bytes are more than limits.bytes", codec=self.name)
+
+    def _write_normal(self, value: T, error: Exception, write: Callable[[Any], Any] | None) -> Any:
         """The tree by way of the normal value, whose interpreter says with the path what does not fit."""
         normal = self._normalise(value)
-        if self._write is None:
+        if write is None:
             return normal
         try:
-            return self._write(normal)
+            return write(normal)
         except Exception:  # noqa: BLE001 - the first error is the one to tell
             self._give_up(error)
 

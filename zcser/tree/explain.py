@@ -30,7 +30,7 @@ from zcser.schema.model import (
     Union,
 )
 from zcser.tree.form import Form, is_tagged, wire_class
-from zcser.tree.leaves import BadTree, bytes_of_text, float_of, key_reader, round_float32
+from zcser.tree.leaves import BadTree, bytes_of_text, float_of, is_text, key_reader, round_float32
 from zcser.tree.tensors import tensor_reader
 
 __all__ = ["explain"]
@@ -100,7 +100,7 @@ class _Explainer:
                     round_float32(number)
             case Bytes():
                 data = tree if self.form.native_bytes else bytes_of_text(tree)
-                if type(data) is not bytes:
+                if type(data) not in {bytes, memoryview}:
                     raise BadTree(f"{type_} is needed, not {_shown(tree)}")
                 if type_.size is not None and len(data) != type_.size:
                     raise BadTree(f"{type_} is needed, not {len(data)} bytes")
@@ -119,6 +119,8 @@ class _Explainer:
                 if all(value != tree for _, value in type_.members):
                     raise BadTree(f"{_shown(tree)} is no member of {type_}")
             case Str(size=size):
+                if not is_text(tree):
+                    raise BadTree("a lone surrogate stands in a string")
                 if size is not None and len(tree.encode()) > size:
                     raise BadTree(f"more bytes than {type_} has")
 

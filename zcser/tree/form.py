@@ -14,12 +14,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from zcser.core.errors import SchemaError
 from zcser.schema.model import Enum, Int, Kind, List, Map, Optional, Ref, Schema, Type, Union, walk
 
-__all__ = ["Form", "is_tagged", "stands_as_itself", "wire_class"]
+__all__ = ["Form", "is_plain", "is_tagged", "parts_of", "refuse_unfit", "stands_as_itself", "wire_class"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,14 @@ class Form:
         Integers of any size.
     rounds_ints
         The reader gives an integer over 64 bits as the nearest float, so that such a float may have been either.
+    shares
+        One object may stand in several places of a tree that was read.
+    keeps_tuples
+        The library would write a tuple as one, so that it must be given a list.
+    surrogates
+        The library writes and reads lone surrogates, which are refused.
+    out_of_band
+        What is made of a tensor's bytes, and of many bytes, in a tree that is written; None: nothing.
     """
 
     native_bytes: bool
@@ -45,6 +55,10 @@ class Form:
     text_keys: bool
     big_ints: bool
     rounds_ints: bool = False
+    shares: bool = False
+    keeps_tuples: bool = False
+    surrogates: bool = False
+    out_of_band: Callable[[bytes | memoryview], Any] | None = None
 
 
 def wire_class(type_: Type, form: Form) -> type:
@@ -79,6 +93,8 @@ def stands_as_itself(type_: Type, schema: Schema, form: Form, _seen: frozenset[s
     match type_:
         case Enum(cls=cls):
             return cls is None
+        case List(container="tuple") if form.keeps_tuples:
+            return False
         case Optional(item) | List(item=item):
             return stands_as_itself(item, schema, form, _seen)
         case Map(key, value):
@@ -94,6 +110,18 @@ def stands_as_itself(type_: Type, schema: Schema, form: Form, _seen: frozenset[s
                 stands_as_itself(item.type, schema, form, _seen | {name}) for item in record.fields
             )
     return type_.kind is not Kind.TENSOR and (type_.kind is not Kind.BYTES or form.native_bytes)
+
+
+def parts_of(schema: Schema) -> list[Type]:
+    """Every type in a schema, records by their references."""
+    types = [schema.root, *(item.type for record in schema.records for item in record.fields)]
+    return [part for type_ in types for part in walk(type_)]
+
+
+def is_plain(schema: Schema, form: Form) -> bool:
+    """Whether every normal value is its own tree, and holds no bytes: records are dicts, whose keys keep their order."""
+    no_bytes = all(part.kind not in {Kind.BYTES, Kind.TENSOR} for part in parts_of(schema))
+    return no_bytes and stands_as_itself(schema.root, schema, form)
 
 
 def refuse_unfit(schema: Schema, form: Form, codec: str) -> None:

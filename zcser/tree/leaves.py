@@ -18,6 +18,7 @@ __all__ = [
     "bytes_of_text",
     "float_of",
     "floats_of",
+    "is_text",
     "key_reader",
     "round_float32",
     "text_key",
@@ -51,6 +52,17 @@ def bytes_of_text(text: Any) -> bytes:
         return binascii.a2b_base64(text, strict_mode=True) if text else b""
     except ValueError as error:
         raise BadTree(f"not base64: {error}") from None
+
+
+def is_text(text: str) -> bool:
+    """Whether a str has a UTF-8 form: no lone surrogate stands in it."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def round_float32(number: float) -> float:

@@ -2,15 +2,16 @@
 
 1. ``{"dtype": name, "shape": [...], "data": [numbers]}``: the elements in C order, in one flat list, so that a shape with
    a zero in it has a form. A bool is true or false, an integer its digits, a float the shortest decimal of the float64
-   that it equals.
-2. What a number cannot say is refused when written: NaN, infinities, complex elements.
+   that it equals, a date or time span the integer of its units. The bits that an int4 leaves of its byte are not carried.
+2. What a number cannot say is refused when written: NaN, NaT, infinities, complex elements.
 3. Read back, an integer must be one and fit the dtype; a float is rounded to the nearest of the dtype, as `Float(32)` is,
-   and must not overflow.
+   and must not overflow, to the largest number of a dtype without infinities no more than to infinity.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ Array = npt.NDArray[Any]
 
 @functools.cache
 def integer_bounds(name: str) -> tuple[int, int] | None:
-    """Least and greatest value of an integer dtype in the table of dtypes; None for all others."""
+    """Least and greatest integer of a dtype whose numbers are integers; None for all others."""
+    if name.startswith(("datetime64", "timedelta64")):
+        return 1 - (1 << 63), (1 << 63) - 1  # the one below is NaT
     kind, bits = name.rstrip("0123456789"), name[len(name.rstrip("0123456789")) :]
     if kind == "uint":
         return 0, (1 << int(bits)) - 1
@@ -38,8 +41,10 @@ def integer_bounds(name: str) -> tuple[int, int] | None:
 def why_no_numbers(array: Array) -> str | None:
     """Why an array has no list of numbers; None where it has one."""
     name = dtype_name(array.dtype) or ""
-    if array.dtype.kind == "c":
+    if "complex" in name:
         return f"{name} has no form as numbers; use tensors='base64'"
+    if array.dtype.kind in "mM":
+        return "NaT has no form as numbers; use tensors='base64'" if np.isnat(array).any() else None
     if name != "bool" and integer_bounds(name) is None and not np.isfinite(_doubles(array)).all():
         return "NaN and infinities have no form as numbers; use tensors='base64'"
     return None
@@ -59,7 +64,7 @@ def numbers_of(array: Array) -> list[Any]:
     name = dtype_name(array.dtype) or ""
     if name != "bool" and integer_bounds(name) is None:
         array = _doubles(array)
-    elif array.dtype.kind == "V":  # int4 and uint4 of ml_dtypes
+    elif array.dtype.kind in "VmM":  # the small integers of ml_dtypes; dates and time spans
         array = array.astype(np.int64)
     numbers: list[Any] = array.reshape(-1).tolist()
     return numbers
@@ -99,7 +104,7 @@ def array_of_numbers(numbers: Any, dtype: np.dtype[Any]) -> Array:
             raise BadTree(f"an integer is outside {name}")
         wide = np.asarray(numbers, np.uint64 if bounds[0] == 0 else np.int64)
         return wide.astype(dtype, copy=False)
-    if dtype.kind == "c":
+    if "complex" in name:
         raise BadTree(f"{name} has no form as numbers")
     _only(classes, {int, float}, name)
     if int in classes:
@@ -107,9 +112,17 @@ def array_of_numbers(numbers: Any, dtype: np.dtype[Any]) -> Array:
     doubles = np.asarray(numbers, np.float64)
     with np.errstate(over="ignore"):
         found = doubles.astype(dtype, copy=False)
-    if not np.isfinite(_doubles(found)).all():
+    if not np.isfinite(_doubles(found)).all() or (np.abs(doubles) > _largest(name, dtype)).any():
         raise BadTree(f"a number is too large for {name}")
     return found
+
+
+def _largest(name: str, dtype: np.dtype[Any]) -> float:
+    """What a dtype makes of all numbers that are larger; infinity where it has that, or NaN, for them."""
+    if not name.startswith(("float4_", "float6_")):
+        return math.inf
+    bits = int(name[5])
+    return float(np.array([(1 << bits - 1) - 1], np.uint8).view(dtype).astype(np.float64)[0])
 
 
 def _least(numbers: Any) -> int:

@@ -41,9 +41,11 @@ from zcser.tree.leaves import (
     bytes_of_text,
     float_of,
     floats_of,
+    is_text,
     key_reader,
     round_float32,
 )
+from zcser.tree.splice import lifted
 from zcser.tree.tensors import tensor_reader
 from zcser.tree.walk import Walk, range_test
 
@@ -52,7 +54,7 @@ __all__ = ["tree_reader", "tree_readers"]
 _ABSENT: Any = object()
 
 
-def tree_reader(schema: Schema, form: Form, options: Options, *, copy: bool) -> Callable[[Any], Any]:
+def tree_reader(schema: Schema, form: Form, options: Options, *, copy: bool, lifts: bool = False) -> Callable[..., Any]:
     """A function from a tree to its value, which raises any exception where the tree does not fit.
 
     Parameters
@@ -61,19 +63,21 @@ def tree_reader(schema: Schema, form: Form, options: Options, *, copy: bool) -> 
         What the tree is a tree of.
     copy
         See `zcser.Codec.decode`.
+    lifts
+        The function takes beside the tree what its stand-ins stand for; see `zcser.tree.splice`.
     """
-    return tree_readers(schema, form, options, [schema.root], copy=copy)[0]
+    return tree_readers(schema, form, options, [schema.root], copy=copy, lifts=lifts)[0]
 
 
 def tree_readers(
-    schema: Schema, form: Form, options: Options, types: Sequence[Type], *, copy: bool
-) -> list[Callable[[Any], Any]]:
+    schema: Schema, form: Form, options: Options, types: Sequence[Type], *, copy: bool, lifts: bool = False
+) -> list[Callable[..., Any]]:
     """As `tree_reader`, for several types of one schema: each stands for a tree of its own."""
-    reader = _Reader(schema, form, options, copy=copy)
+    reader = _Reader(schema, form, options, copy=copy, lifts=lifts)
     for record in schema.records:
         reader.record(record)
     for number, type_ in enumerate(types):
-        with reader.source.block(f"def read_part_{number}(x):"):
+        with reader.source.block(f"def read_part_{number}(x{reader.more}):"):
             reader.level = "1"
             reader.emit(type_, "x")
             reader.source.line("return x")
@@ -82,8 +86,8 @@ def tree_readers(
 
 
 class _Reader(Walk):
-    def __init__(self, schema: Schema, form: Form, options: Options, *, copy: bool) -> None:
-        super().__init__(schema, form, options, "read")
+    def __init__(self, schema: Schema, form: Form, options: Options, *, copy: bool, lifts: bool) -> None:
+        super().__init__(schema, form, options, "read", blobs=lifts)
         self.refuse_unknown = options.unknown_fields == "refuse"
         self.copy = copy
 
@@ -106,14 +110,15 @@ class _Reader(Walk):
                 self.float_(type_, x)
             case Str():
                 sized = "" if type_.size is None else f" and len({x}.encode()) <= {type_.size}"
-                self.unless(f"{x}.__class__ is str{sized}")
+                text = f" and {self.known(is_text)}({x})" if self.form.surrogates else ""
+                self.unless(f"{x}.__class__ is str{sized}{text}")
             case Bytes():
                 self.bytes_(type_, x)
             case Enum():
                 self.enum(type_, x)
             case Tensor():
                 read = tensor_reader(type_, native_bytes=self.form.native_bytes, copy=self.copy)
-                self.source.line(f"{x} = {self.known(read)}({x})")
+                self.source.line(f"{x} = {self.known(read)}({x}{self.more})")
             case Optional(item):
                 with self.source.block(f"if {x} is not None:"):
                     self.emit(item, x)
@@ -137,7 +142,10 @@ class _Reader(Walk):
             self.source.line(f"{x} = {self.known(round_float32)}({x})")
 
     def bytes_(self, type_: Bytes, x: str) -> None:
-        if self.form.native_bytes:
+        if self.blobs:
+            self.source.line(f"{x} = {self.known(lifted)}({x}, blobs)")
+            self.unless(f"{x}.__class__ is bytes or {x}.__class__ is memoryview")
+        elif self.form.native_bytes:
             self.unless(f"{x}.__class__ is bytes")
         else:
             self.source.line(f"{x} = {self.known(bytes_of_text)}({x})")
@@ -145,6 +153,8 @@ class _Reader(Walk):
             self.unless(f"len({x}) == {type_.size}")
         if not self.copy:
             self.source.line(f"{x} = memoryview({x})")
+        elif self.blobs:
+            self.source.line(f"{x} = bytes({x})")
 
     def enum(self, type_: Enum, x: str) -> None:
         # The class is compared first: 1, 1.0 and True are one key of a dict.
@@ -167,6 +177,8 @@ class _Reader(Walk):
         match item:
             case Bool() | Null() | Str(size=None):
                 self.unless(f"{self.only(item)}.issuperset(map(type, {items}))")
+                if self.form.surrogates and isinstance(item, Str):
+                    self.unless(f"all(map({self.known(is_text)}, {items}))")
             case Int():
                 low = "True" if item.low is None else f"min({items}) >= {item.low}"
                 high = "True" if item.high is None else f"max({items}) <= {item.high}"
@@ -183,7 +195,8 @@ class _Reader(Walk):
         return True
 
     def comprehend(self, x: str, item: Type) -> None:
-        if not self.guard and stands_as_itself(item, self.schema, self.form) and not self.has_floats(item):
+        as_they_are = stands_as_itself(item, self.schema, self.form) and not self.has_floats(item)
+        if as_they_are and not self.guard and not self.blobs:
             return
         y, out = self.source.variable(), self.source.variable()
         with self.deeper_level():
@@ -245,7 +258,7 @@ class _Reader(Walk):
 
     def record(self, record: Record) -> None:
         self.level = "n"
-        with self.source.block(f"def {self.functions[record.name]}(d{', n' if self.deep else ''}):"):
+        with self.source.block(f"def {self.functions[record.name]}(d{self.more}{', n' if self.deep else ''}):"):
             self.bound_depth()
             self.unless("d.__class__ is dict")
             if record.cls is not None:
@@ -287,6 +300,8 @@ class _Reader(Walk):
         return f"**{{{pairs}}}"
 
     def dict_(self, record: Record) -> None:
+        if self.form.shares:
+            self.source.line("d = dict(d)")
         self.source.line("count = 0")
         for item in record.fields:
             x, key = self.source.variable(), self.known(item.name)

@@ -6,18 +6,20 @@ Whichever form a codec writes it reads both: the key of the elements tells them 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from zcser.core.buffers import frozen_copy
 from zcser.core.dtypes import MAX_DIMENSIONS, dtype_name, dtype_named, tensor_bytes
 from zcser.core.options import Options
 from zcser.schema.model import Tensor
 from zcser.tree.form import Form
 from zcser.tree.leaves import BadTree, bytes_of_text, text_of_bytes
 from zcser.tree.numbers import array_of_numbers, numbers_of
+from zcser.tree.splice import lifted
 
 __all__ = ["tensor_reader", "tensor_writer", "writes_numbers"]
 
@@ -31,7 +33,7 @@ def writes_numbers(form: Form, options: Options) -> bool:
 
 def tensor_writer(form: Form, options: Options) -> Callable[[Array], dict[str, Any]]:
     """A function from a normal array to its tree."""
-    key, elements = _KEY[form.native_bytes], _ELEMENTS[form.native_bytes]
+    key, elements = _KEY[form.native_bytes], _elements(form)
     if writes_numbers(form, options):
         key, elements = "data", numbers_of
 
@@ -42,13 +44,16 @@ def tensor_writer(form: Form, options: Options) -> Callable[[Array], dict[str, A
 
 
 _KEY = {True: "data", False: "base64"}
-_ELEMENTS: dict[bool, Callable[[Array], Any]] = {
-    True: tensor_bytes,
-    False: lambda array: text_of_bytes(tensor_bytes(array)),
-}
 
 
-def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[[Any], Array]:
+def _elements(form: Form) -> Callable[[Array], Any]:
+    if not form.native_bytes:
+        return lambda array: text_of_bytes(tensor_bytes(array))
+    out_of_band = form.out_of_band
+    return tensor_bytes if out_of_band is None else lambda array: out_of_band(tensor_bytes(array))
+
+
+def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[..., Array]:
     """The inverse of `tensor_writer` for one type of tensor.
 
     Parameters
@@ -58,12 +63,18 @@ def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[
     native_bytes
         Whether the elements stand as bytes.
     copy
-        True: arrays are writable and own their memory. False: read-only, over the bytes that the library made.
+        True: arrays are writable and own their memory. False: read-only, over the bytes that the library made, or over
+        what stood in for them.
+
+    Returns
+    -------
+    callable
+        From a tree, and where it may hold stand-ins from what they stand for, to an array.
     """
     keys = {"dtype", "shape", _KEY[native_bytes]}
     keys_of_numbers = {"dtype", "shape", "data"}
 
-    def read(tree: Any) -> Array:
+    def read(tree: Any, blobs: Sequence[memoryview] = ()) -> Array:
         of_numbers = not native_bytes and tree.__class__ is dict and tree.keys() == keys_of_numbers
         if not of_numbers and (tree.__class__ is not dict or tree.keys() != keys):
             raise BadTree(f"a tensor is a map with the keys dtype, shape and {_KEY[native_bytes]}")
@@ -79,11 +90,13 @@ def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[
             array = _shaped(array_of_numbers(tree["data"], dtype), dtype, shape)
             array.flags.writeable = copy
             return array
-        data = tree["data"] if native_bytes else bytes_of_text(tree["base64"])
-        if data.__class__ is not bytes:
+        data = lifted(tree["data"], blobs) if native_bytes else bytes_of_text(tree["base64"])
+        if data.__class__ is not bytes and data.__class__ is not memoryview:
             raise BadTree(f"a tensor's data must be bytes, not {type(data).__name__}")
         array = _shaped(data, dtype, shape)
-        return array.copy() if copy else array
+        if copy:
+            return array.copy()
+        return array if array.flags.aligned else frozen_copy(array)
 
     return read
 
@@ -97,7 +110,9 @@ def _shaped(data: Any, dtype: np.dtype[Any], shape: list[int]) -> Array:
         return data.reshape(shape)
     try:
         # np.ndarray rather than frombuffer: it takes ml_dtypes and shapes with a zero in them.
-        return np.ndarray(tuple(shape), dtype, buffer=data)
+        # But it lets go of a memoryview for what lies below it, which may be writable.
+        memory = np.frombuffer(data, np.uint8) if isinstance(data, memoryview) else data
+        return np.ndarray(tuple(shape), dtype, buffer=memory)
     except ValueError as error:
         raise BadTree(f"shape {shape}: {error}") from None
 

@@ -19,10 +19,11 @@ _EXACTLY: dict[type, frozenset[type]] = {cls: frozenset((cls,)) for cls in (type
 class Walk:
     """Generated code that walks a schema: one function per record, all other types inline.
 
+    Where `blobs` is set, each function takes beside its value what `zcser.tree.splice` notes or looks up.
     `level` is the expression, in generated code, of how deep the container at hand stands; the outermost is 1.
     """
 
-    def __init__(self, schema: Schema, form: Form, options: Options, label: str) -> None:
+    def __init__(self, schema: Schema, form: Form, options: Options, label: str, *, blobs: bool = False) -> None:
         self.schema = schema
         self.form = form
         self.guard = options.guard == "on"
@@ -32,6 +33,8 @@ class Walk:
         # Only a recursive schema can pass the limit at run time.
         self.deep = bool(schema.recursive)
         self.level = "1"
+        self.blobs = blobs
+        self.more = ", blobs" if blobs else ""
 
     def known(self, value: Any) -> str:
         """The name of a constant."""
@@ -48,7 +51,7 @@ class Walk:
 
     def call(self, record: str, x: str) -> str:
         """The call of a record's function."""
-        return f"{self.functions[record]}({x}{f', {self.level}' if self.deep else ''})"
+        return f"{self.functions[record]}({x}{self.more}{f', {self.level}' if self.deep else ''})"
 
     @contextlib.contextmanager
     def deeper_level(self) -> Iterator[None]:

@@ -39,12 +39,13 @@ from zcser.schema.model import (
     Union,
 )
 from zcser.schema.normal import Normaliser
-from zcser.tree.form import Form, is_tagged, stands_as_itself
-from zcser.tree.leaves import round_float32, text_key, text_of_bytes
+from zcser.tree.form import Form, is_plain, is_tagged, stands_as_itself
+from zcser.tree.leaves import is_text, round_float32, text_key, text_of_bytes
+from zcser.tree.splice import BIG, Blob, bytes_blob, tensor_blob
 from zcser.tree.tensors import tensor_writer
 from zcser.tree.walk import Walk, range_test
 
-__all__ = ["tree_writer"]
+__all__ = ["tree_splicer", "tree_writer"]
 
 _ABSENT: Any = object()
 
@@ -53,29 +54,51 @@ def tree_writer(schema: Schema, form: Form, options: Options, normaliser: Normal
     """A function from a value to its tree, or None where every value is its own tree and the guard is off."""
     if options.guard == "off" and not options.deterministic and stands_as_itself(schema.root, schema, form):
         return None
-    writer = _Writer(schema, form, options, normaliser)
-    for record in schema.records:
-        writer.record(record)
-    with writer.source.block("def write(x):"):
-        writer.level = "1"
-        writer.emit(schema.root, "x")
-        writer.source.line("return x")
-    found: Callable[[Any], Any] = writer.source.compile("tree writer")["write"]
-    return found
+    return _Writer(schema, form, options, normaliser).compile()
+
+
+def tree_splicer(
+    schema: Schema, form: Form, options: Options, normaliser: Normaliser
+) -> Callable[[Any, list[Blob]], Any]:
+    """A function from a value and an empty list to a tree in which what is big is stood in for, and noted in the list."""
+    return _Writer(schema, form, options, normaliser, blobs=True).compile()
 
 
 class _Writer(Walk):
-    def __init__(self, schema: Schema, form: Form, options: Options, normaliser: Normaliser) -> None:
-        super().__init__(schema, form, options, "write")
+    def __init__(
+        self, schema: Schema, form: Form, options: Options, normaliser: Normaliser, *, blobs: bool = False
+    ) -> None:
+        super().__init__(schema, form, options, "write", blobs=blobs)
         self.sort = options.deterministic
+        self.keeps_order = self.guard and not self.sort and is_plain(schema, form)
         self.normaliser = normaliser
         self.tensor_tree = tensor_writer(form, options)
+
+    def compile(self) -> Callable[..., Any]:
+        for record in self.schema.records:
+            self.record(record)
+        with self.source.block(f"def write(x{self.more}):"):
+            self.level = "1"
+            self.emit(self.schema.root, "x")
+            self.source.line("return x")
+        found: Callable[..., Any] = self.source.compile("tree writer")["write"]
+        return found
 
     # What the generated code is made of ---------------------------------------------------------------------------
 
     def normal(self, type_: Type) -> str:
         """The name of the slow way for one type."""
         return self.source.constant(functools.partial(self.normaliser.part, type_))
+
+    def stands(self, type_: Type) -> bool:
+        """Whether values of a type need not be looked at."""
+        return (
+            stands_as_itself(type_, self.schema, self.form)
+            and not self.guard
+            and not self.sort
+            and not self.blobs
+            and self.form.out_of_band is None
+        )
 
     def unless(self, test: str, type_: Type, x: str) -> None:
         """With the guard on: where a test does not hold, take the slow way."""
@@ -96,13 +119,14 @@ class _Writer(Walk):
                 self.float_(type_, x)
             case Str():
                 sized = "" if type_.size is None else f" and len({x}.encode()) <= {type_.size}"
-                self.unless(f"{x}.__class__ is str{sized}", type_, x)
+                text = f" and {self.known(is_text)}({x})" if self.form.surrogates else ""
+                self.unless(f"{x}.__class__ is str{sized}{text}", type_, x)
             case Bytes():
                 self.bytes_(type_, x)
             case Enum():
                 self.enum(type_, x)
             case Tensor():
-                self.source.line(f"{x} = {self.known(self.tensor(type_))}({x})")
+                self.source.line(f"{x} = {self.known(self.tensor(type_))}({x}{self.more})")
             case Optional(item):
                 with self.source.block(f"if {x} is not None:"):
                     self.emit(item, x)
@@ -132,6 +156,10 @@ class _Writer(Walk):
         self.unless(f"{x}.__class__ is bytes{sized}", type_, x)
         if not self.form.native_bytes:
             self.source.line(f"{x} = {self.known(text_of_bytes)}({x})")
+        elif self.blobs:
+            self.source.line(f"if len({x}) >= {BIG}: {x} = {self.known(bytes_blob)}({x}, blobs)")
+        elif self.form.out_of_band is not None:
+            self.source.line(f"if len({x}) >= {BIG}: {x} = {self.known(self.form.out_of_band)}({x})")
 
     def enum(self, type_: Enum, x: str) -> None:
         if type_.cls is not None:
@@ -144,7 +172,7 @@ class _Writer(Walk):
     def tensor(self, type_: Tensor) -> Callable[[Any], Any]:
         slow, tree_of = functools.partial(self.normaliser.part, type_), self.tensor_tree
 
-        def write_tensor(value: Any) -> Any:
+        def write_tensor(value: Any, blobs: list[Blob] | None = None) -> Any:
             fits = (
                 value.__class__ is np.ndarray
                 and value.flags.c_contiguous
@@ -153,7 +181,10 @@ class _Writer(Walk):
                 and (name := dtype_name(value.dtype)) is not None
                 and type_.dtype in (None, name)
             )
-            return tree_of(value if fits else slow(value))
+            array = value if fits else slow(value)
+            if blobs is not None and array.nbytes >= BIG:
+                return tensor_blob(array, blobs)
+            return tree_of(array)
 
         return write_tensor
 
@@ -161,11 +192,10 @@ class _Writer(Walk):
         length = f"len({x}) <= {self.limits.elements}" if type_.length is None else f"len({x}) == {type_.length}"
         self.bound_depth()
         self.unless(f"{x}.__class__ is {type_.container} and {length}", type_, x)
-        if stands_as_itself(type_.item, self.schema, self.form) and not self.guard and not self.sort:
-            return
-        if self.scalars(type_, type_.item, x, x):
-            return
-        self.comprehend(x, type_.item)
+        if not self.stands(type_.item) and not self.scalars(type_, type_.item, x, x):
+            self.comprehend(x, type_.item)
+        elif self.form.keeps_tuples and type_.container == "tuple":
+            self.source.line(f"{x} = list({x})")
 
     def scalars(self, whole: Type, item: Type, x: str, items: str) -> bool:
         """Check many scalars in C; False where the items are of a kind that must be looked at one by one."""
@@ -176,7 +206,9 @@ class _Writer(Walk):
             case Str(size=size):
                 if size is not None:
                     tests = [f"all(len(s.encode()) <= {size} for s in {items})"]
-            case Bytes(size=size) if self.form.native_bytes:
+                if self.form.surrogates:
+                    tests.append(f"all(map({self.known(is_text)}, {items}))")
+            case Bytes(size=size) if self.form.native_bytes and not self.blobs and self.form.out_of_band is None:
                 if size is not None:
                     tests = [f"all(len(s) == {size} for s in {items})"]
             case Int(bits=bits):
@@ -215,7 +247,7 @@ class _Writer(Walk):
         as_text = self.form.text_keys and type_.key.kind is not Kind.STR
         key, value, out = self.source.variable(), self.source.variable(), self.source.variable()
         new_key = f"{self.known(text_key)}({key})" if as_text else key
-        if plain or (stands_as_itself(type_.value, self.schema, self.form) and not self.guard and not self.sort):
+        if plain or self.stands(type_.value):
             if as_text:
                 self.source.line(f"{x} = {{{new_key}: {value} for {key}, {value} in {x}.items()}}")
             return
@@ -240,7 +272,7 @@ class _Writer(Walk):
 
     def record(self, record: Record) -> None:
         self.level = "n"
-        with self.source.block(f"def {self.functions[record.name]}(v{', n' if self.deep else ''}):"):
+        with self.source.block(f"def {self.functions[record.name]}(v{self.more}{', n' if self.deep else ''}):"):
             self.bound_depth()
             if record.cls is not None:
                 self.object_(record, record.cls)
@@ -264,6 +296,9 @@ class _Writer(Walk):
         return f"v.{name}" if plain else f"getattr(v, {self.known(name)})"
 
     def dict_(self, record: Record) -> None:
+        if self.keeps_order:
+            self.same_dict(record)
+            return
         pairs, absent = [], [item for item in record.fields if not item.required]
         for item in record.fields:
             if item.required:
@@ -282,6 +317,29 @@ class _Writer(Walk):
             # A key that is no field would be lost.
             self.source.line(f"if len(out) != len(v): {self.normal(Ref(record.name))}(v)")
         self.source.line("return out")
+
+    def same_dict(self, record: Record) -> None:
+        """The dict itself, or a copy with what has changed: its keys keep their order, as where zcser.tree.native writes it."""
+        self.source.line(f"out, count = v, {sum(item.required for item in record.fields)}")
+        for item in record.fields:
+            x, old, key = self.source.variable(), self.source.variable(), self.known(item.name)
+            if item.required:
+                self.source.line(f"{x} = {old} = v[{key}]")
+                self.field(item.type, x)
+                self.replace(key, x, old)
+                continue
+            self.source.line(f"{x} = {old} = v.get({key}, {self.known(_ABSENT)})")
+            with self.source.block(f"if {x} is not {self.known(_ABSENT)}:"):
+                self.source.line("count += 1")
+                self.field(item.type, x)
+                self.replace(key, x, old)
+        self.source.line(f"if count != len(v): {self.normal(Ref(record.name))}(v)")
+        self.source.line("return out")
+
+    def replace(self, key: str, x: str, old: str) -> None:
+        with self.source.block(f"if {x} is not {old}:"):
+            self.source.line("if out is v: out = dict(v)")
+            self.source.line(f"out[{key}] = {x}")
 
     def field(self, type_: Type, x: str) -> None:
         with self.deeper_level():

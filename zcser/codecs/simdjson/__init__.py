@@ -50,7 +50,7 @@ class SimdjsonCodec(TextReader[T]):
         chosen = simdjson.Parser().implementation
         return version("pysimdjson"), f"simdjson, {chosen[0] if isinstance(chosen, tuple) else chosen}"
 
-    def _loads(self, data: Any) -> Any:
+    def _loads(self, data: Any, /) -> Any:
         return self._parsers.tree(data)
 
     def view(self, data: Buffer, *, verify: bool = True) -> Any:

@@ -123,7 +123,8 @@ def number_tree(node: Any, document: Document) -> dict[str, Any] | None:
     name, shape = node["dtype"], node["shape"]
     if name.__class__ is not str or shape.__class__ is not simdjson.Array:
         return None
-    of_type: Literal["i", "u", "d"] = "u" if name.startswith("uint") else "i" if name.startswith("int") else "d"
+    whole = name.startswith(("int", "datetime64", "timedelta64"))
+    of_type: Literal["i", "u", "d"] = "u" if name.startswith("uint") else "i" if whole else "d"
     data = _from_tape(node["data"], document, of_type) if name != "bool" else None
     return None if data is None else {"dtype": name, "shape": shape.as_list(), "data": data}
 

@@ -2,7 +2,8 @@
 
 1. A parser holds one document, and pysimdjson refuses to parse again while a proxy of it lives. So a document owns its
    parser, every view of it keeps the document alive, and a parser that somebody holds is not in the pool: neither threads
-   nor views can share one.
+   nor views can share one. Only a document that was released gives its parser back before its other views are gone; it
+   is of use again when they are, and until then its borrower makes another.
 2. The pool is bounded, in parsers and in bytes. A parser keeps room for the largest document that it has seen, some 15
    bytes for each of its own, so that large and small documents have shelves of their own.
 3. What simdjson refuses goes to the strict reader, whose tree takes the place of proxies: an integer over 64 bits is no
@@ -20,9 +21,6 @@ import simdjson
 
 __all__ = ["Document", "ParserPool"]
 
-_SMALL_BYTES, _SMALL_IDLE = 64 << 10, 16
-_LARGE_BYTES, _LARGE_IDLE = 16 << 20, 2
-
 _LONGEST_ARRAY = 0xFFFFFE
 """Items of the longest array whose length simdjson's tape holds; pysimdjson writes past the list that it makes of more."""
 
@@ -31,24 +29,27 @@ class ParserPool:
     """Idle parsers. Threads may share it: a deque's pop and append are atomic."""
 
     __slots__ = ("_large", "_small")
+    # Of the class: documents that live until the interpreter ends come back when this module's globals are gone.
+    _small_bytes, _small_idle = 64 << 10, 16
+    _large_bytes, _large_idle = 16 << 20, 2
 
     def __init__(self) -> None:
         # A full deque drops its oldest parser for the new one.
-        self._small: deque[simdjson.Parser] = deque(maxlen=_SMALL_IDLE)
-        self._large: deque[simdjson.Parser] = deque(maxlen=_LARGE_IDLE)
+        self._small: deque[simdjson.Parser] = deque(maxlen=self._small_idle)
+        self._large: deque[simdjson.Parser] = deque(maxlen=self._large_idle)
 
     def lend(self, size_bytes: int) -> simdjson.Parser:
         """A parser that nobody else has."""
         try:
-            return (self._small if size_bytes <= _SMALL_BYTES else self._large).pop()
+            return (self._small if size_bytes <= self._small_bytes else self._large).pop()
         except IndexError:
             return simdjson.Parser()
 
     def take_back(self, parser: simdjson.Parser, size_bytes: int) -> None:
         """A parser that its borrower is done with, after a document of so many bytes."""
-        if size_bytes <= _SMALL_BYTES:
+        if size_bytes <= self._small_bytes:
             self._small.append(parser)
-        elif size_bytes <= _LARGE_BYTES:
+        elif size_bytes <= self._large_bytes:
             self._large.append(parser)
 
     def __len__(self) -> int:
@@ -97,7 +98,8 @@ def _parse(parser: simdjson.Parser, text: Any, recursive: Any) -> Any:
     except RuntimeError as error:
         if "re-use" not in str(error):
             raise
-    # An iterator over the parser's last document is only just dying in another thread. It keeps the parser.
+    # The parser's last document was released under other views, or an iterator over it is only just dying in another
+    # thread. They keep the parser.
     return simdjson.Parser().parse(text, recursive)
 
 
@@ -143,10 +145,16 @@ class Document:
         root, self.root = self.root, None
         return root
 
-    def __del__(self) -> None:
+    def end(self) -> None:
+        """Give the parser back. The view that calls this has let go of its proxies."""
+        self.alive = False
         self.root = None
-        if self._parser is not None:
-            self._pool.take_back(self._parser, self.size_bytes)
+        parser, self._parser = self._parser, None
+        if parser is not None:
+            self._pool.take_back(parser, self.size_bytes)
+
+    def __del__(self) -> None:
+        self.end()
 
 
 _SPACES = b" \t\r\n"

@@ -50,18 +50,26 @@ class _Lazy(View):
     _zc_read: Callable[[Any], Any]
 
     def _zc_alive(self) -> Any:
+        # Taken before it is asked: another thread may release the view in between.
+        node = self._zc_node
         if not self._zc_source.alive:
             raise released()
-        return self._zc_node
+        return node
 
     def _zc_value(self) -> Any:
         return self._zc_read(self._zc_alive())
 
+    def _zc_let_go(self) -> None:
+        """Drop all proxies and builtins."""
+        self._zc_node = None
+
     def _zc_release(self) -> None:
         self._zc_source.alive = False
+        self._zc_let_go()
+        self._zc_source.end()
 
     def _zc_retained(self) -> int:
-        return self._zc_source.size_bytes
+        return self._zc_source.size_bytes if self._zc_source.alive else 0
 
 
 class _RecordView(RecordView, _Lazy):
@@ -74,6 +82,9 @@ class _RecordView(RecordView, _Lazy):
         self._zc_node = node
         self._zc_source = document
         self._zc_last: Any = None
+
+    def _zc_let_go(self) -> None:
+        self._zc_node = self._zc_last = None
 
     def _zc_raw(self, name: str) -> Any:
         """The node of a field; KeyError where it is absent."""
@@ -155,9 +166,13 @@ class _MapView(MapView, _Lazy):
         plain = node.__class__ is dict or (len(keys) == len(texts) and "\0" not in "".join(texts))
         self._zc_items: Any = node if plain else dict(node.items())
 
+    def _zc_let_go(self) -> None:
+        self._zc_node = self._zc_items = None
+
     def __getitem__(self, key: Any) -> Any:
+        items = self._zc_items
         self._zc_alive()
-        return self._zc_item_of(self._zc_items[self._zc_keys[key]], self._zc_source)
+        return self._zc_item_of(items[self._zc_keys[key]], self._zc_source)
 
     def __contains__(self, key: object) -> bool:
         self._zc_alive()
@@ -178,9 +193,10 @@ class _MapView(MapView, _Lazy):
         return _Values(self)
 
     def _zc_pairs(self) -> Iterator[tuple[Any, Any]]:
+        items = self._zc_items
         self._zc_alive()
         document, item_of, key_of = self._zc_source, self._zc_item_of, self._zc_key_of
-        for text, node in self._zc_items.items():
+        for text, node in items.items():
             yield key_of(text), item_of(node, document)
             self._zc_alive()
 

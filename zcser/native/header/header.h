@@ -73,6 +73,7 @@ typedef struct {
     PyTypeObject *memory_type;
     PyTypeObject *view_type;
     PyTypeObject *field_type;
+    PyTypeObject *packer_type;
 } State;
 
 typedef struct {
@@ -83,7 +84,7 @@ typedef struct {
     Node *root;
     PyObject *unpack_from; /* (buffer, offset) -> record: in Python, or its error. */
     PyObject *place_of;    /* (buffer, offset) -> (memory, offset): the same for a place. */
-    PyObject *byte_view;   /* (buffer) -> memoryview of bytes. */
+    PyObject *byte_view;   /* (buffer) -> memoryview of bytes; None where all buffers are bytes as they come. */
     PyObject *released;    /* () -> the error of a read through a released view. */
 } Layout;
 
@@ -121,9 +122,9 @@ void program_free(Layout *layout);
 
 /* scalar.c: how a scalar is read; NULL if there is none of this size. */
 ScalarReader scalar_reader(Op op, Py_ssize_t size, bool is_swapped);
-void scalar_store(const Node *node, char *at, uint64_t bits);
+void scalar_store(Py_ssize_t size, bool is_swapped, char *at, uint64_t bits);
 /* The bits of a value that Python's own number is, in range; false, without an exception, of any other. */
-bool scalar_bits(const Node *node, PyObject *value, uint64_t *bits);
+bool scalar_bits(Op op, Py_ssize_t size, PyObject *value, uint64_t *bits);
 
 /* unpack.c. What is unpacked lies at `base + offset`; `source` is the object whose memory begins at `base`. */
 PyObject *unpack(const Layout *layout, const Node *node, const char *base, Py_ssize_t offset, PyObject *source);
@@ -144,12 +145,14 @@ void memory_release(Memory *self);
 int memory_enter(Memory *self);
 void memory_leave(Memory *self);
 int raise_released(const Layout *layout);
+/* The buffer as Python's functions take it. */
+PyObject *source_bytes(const Layout *layout, PyObject *source);
 
 /* view.c */
 PyObject *view_new(Memory *memory, const Node *node, char *start);
 PyObject *layout_view(Layout *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *layout_set_view(Layout *self, PyObject *args);
 
-extern PyType_Spec memory_spec, view_spec, field_spec;
+extern PyType_Spec memory_spec, view_spec, field_spec, packer_spec;
 
 #endif

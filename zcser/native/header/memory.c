@@ -75,6 +75,11 @@ void memory_release(Memory *self)
     }
 }
 
+PyObject *source_bytes(const Layout *layout, PyObject *source)
+{
+    return layout->byte_view == Py_None ? Py_NewRef(source) : PyObject_CallOneArg(layout->byte_view, source);
+}
+
 int raise_released(const Layout *layout)
 {
     PyObject *error = PyObject_CallNoArgs(layout->released);

@@ -1,4 +1,4 @@
-/* The module zcser.native._header: its Layout, which reads and opens records of one layout. */
+/* The module zcser.native._header, and its Layout, which reads and opens records of one layout. */
 #include "header.h"
 
 static int layout_traverse(Layout *self, visitproc visit, void *arg)
@@ -94,11 +94,12 @@ static int module_exec(PyObject *module)
     if ((state->layout_type = make_type(module, &layout_spec)) == NULL
         || (state->memory_type = make_type(module, &memory_spec)) == NULL
         || (state->view_type = make_type(module, &view_spec)) == NULL
-        || (state->field_type = make_type(module, &field_spec)) == NULL) {
+        || (state->field_type = make_type(module, &field_spec)) == NULL
+        || (state->packer_type = make_type(module, &packer_spec)) == NULL) {
         return -1;
     }
     return PyModule_AddType(module, state->layout_type) || PyModule_AddType(module, state->view_type)
-                   || PyModule_AddType(module, state->field_type)
+                   || PyModule_AddType(module, state->field_type) || PyModule_AddType(module, state->packer_type)
                ? -1
                : 0;
 }
@@ -110,6 +111,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->memory_type);
     Py_VISIT(state->view_type);
     Py_VISIT(state->field_type);
+    Py_VISIT(state->packer_type);
     return 0;
 }
 
@@ -120,6 +122,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->memory_type);
     Py_CLEAR(state->view_type);
     Py_CLEAR(state->field_type);
+    Py_CLEAR(state->packer_type);
     return 0;
 }
 
@@ -142,7 +145,7 @@ static PyModuleDef_Slot module_slots[] = {
 static PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "zcser.native._header",
-    .m_doc = "Records of fixed layout; see zcser.header.records.native.",
+    .m_doc = "Records of fixed layout; see zcser.header.records.native and zcser.header.native.",
     .m_size = sizeof(State),
     .m_slots = module_slots,
     .m_traverse = module_traverse,

@@ -105,13 +105,13 @@ ScalarReader scalar_reader(Op op, Py_ssize_t size, bool is_swapped)
     }
 }
 
-void scalar_store(const Node *node, char *at, uint64_t bits)
+void scalar_store(Py_ssize_t size, bool is_swapped, char *at, uint64_t bits)
 {
     uint8_t one = (uint8_t)bits;
-    uint16_t two = node->is_swapped ? swap_2((uint16_t)bits) : (uint16_t)bits;
-    uint32_t four = node->is_swapped ? swap_4((uint32_t)bits) : (uint32_t)bits;
-    uint64_t eight = node->is_swapped ? swap_8(bits) : bits;
-    switch (node->size) {
+    uint16_t two = is_swapped ? swap_2((uint16_t)bits) : (uint16_t)bits;
+    uint32_t four = is_swapped ? swap_4((uint32_t)bits) : (uint32_t)bits;
+    uint64_t eight = is_swapped ? swap_8(bits) : bits;
+    switch (size) {
     case 1:
         memcpy(at, &one, 1);
         break;
@@ -126,31 +126,31 @@ void scalar_store(const Node *node, char *at, uint64_t bits)
     }
 }
 
-static bool int_bits(const Node *node, PyObject *value, uint64_t *bits)
+static bool int_bits(Op op, Py_ssize_t size, PyObject *value, uint64_t *bits)
 {
-    if (node->op == OP_UINT) {
+    if (op == OP_UINT) {
         *bits = PyLong_AsUnsignedLongLong(value);
         if (*bits == UINT64_MAX && PyErr_Occurred()) {
             PyErr_Clear();
             return false;
         }
-        return node->size == 8 || *bits >> 8 * node->size == 0;
+        return size == 8 || *bits >> 8 * size == 0;
     }
     int overflow;
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     *bits = (uint64_t)number;
-    if (overflow || node->size == 8) {
+    if (overflow || size == 8) {
         return !overflow;
     }
-    long long limit = 1LL << (8 * node->size - 1);
+    long long limit = 1LL << (8 * size - 1);
     return number >= -limit && number < limit;
 }
 
-static bool float_bits(const Node *node, double value, uint64_t *bits)
+static bool float_bits(Py_ssize_t size, double value, uint64_t *bits)
 {
     uint16_t two = 0;
     uint32_t four = 0;
-    switch (node->size) {
+    switch (size) {
     case 2:
         if (PyFloat_Pack2(value, (char *)&two, PY_LITTLE_ENDIAN)) {
             PyErr_Clear();
@@ -171,9 +171,9 @@ static bool float_bits(const Node *node, double value, uint64_t *bits)
     }
 }
 
-bool scalar_bits(const Node *node, PyObject *value, uint64_t *bits)
+bool scalar_bits(Op op, Py_ssize_t size, PyObject *value, uint64_t *bits)
 {
-    switch (node->op) {
+    switch (op) {
     case OP_BOOL:
         *bits = value == Py_True;
         return PyBool_Check(value);
@@ -185,8 +185,8 @@ bool scalar_bits(const Node *node, PyObject *value, uint64_t *bits)
         return true;
     case OP_INT:
     case OP_UINT:
-        return PyLong_CheckExact(value) && int_bits(node, value, bits);
+        return PyLong_CheckExact(value) && int_bits(op, size, value, bits);
     default:
-        return PyFloat_CheckExact(value) && float_bits(node, PyFloat_AS_DOUBLE(value), bits);
+        return PyFloat_CheckExact(value) && float_bits(size, PyFloat_AS_DOUBLE(value), bits);
     }
 }

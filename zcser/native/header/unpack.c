@@ -22,7 +22,7 @@ void own_record_type(PyTypeObject *type)
 
 static PyObject *unpack_aside(const Layout *layout, const Node *node, Py_ssize_t offset, PyObject *source)
 {
-    PyObject *memory = PyObject_CallOneArg(layout->byte_view, source);
+    PyObject *memory = source_bytes(layout, source);
     PyObject *at = PyLong_FromSsize_t(offset);
     PyObject *value = NULL;
     if (memory != NULL && at != NULL) {

@@ -223,7 +223,7 @@ static PyObject *call_aside(const Field *self, View *view, PyObject *function, P
     Memory *memory = (Memory *)Py_NewRef(view->memory);
     PyObject *result = NULL;
     if (memory_enter(memory) == 0) {
-        PyObject *bytes = PyObject_CallOneArg(memory->layout->byte_view, memory->source);
+        PyObject *bytes = source_bytes(memory->layout, memory->source);
         PyObject *at = bytes == NULL ? NULL : PyLong_FromSsize_t(view_offset(view) + self->place->offset);
         if (at != NULL) {
             result = PyObject_CallFunctionObjArgs(function, bytes, at, value, NULL);
@@ -280,10 +280,11 @@ static int field_set(Field *self, PyObject *object, PyObject *value)
     Memory *memory = view->memory;
     uint64_t bits;
     bool is_done = false;
-    if (node->op < OP_BYTES && scalar_bits(node, value, &bits)) {
+    if (node->op < OP_BYTES && scalar_bits(node->op, node->size, value, &bits)) {
         Py_BEGIN_CRITICAL_SECTION(memory);
         if (!memory->is_released && !memory->buffer.readonly) {
-            scalar_store(node, view->start + self->place->offset, bits);
+            char *at = view->start + self->place->offset;
+            scalar_store(node->size, node->is_swapped, at, bits);
             is_done = true;
         }
         Py_END_CRITICAL_SECTION();

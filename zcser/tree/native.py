@@ -1,0 +1,197 @@
+"""Guards in C over values that are their own trees: what the C part is given, and where it is used.
+
+1. The C part takes a value that is normal already, and a tree that needs no more than floats in the place of ints, which
+   is what nearly all are. Whatever else comes it hands to the generated walks of `zcser.tree.write` and
+   `zcser.tree.read`, so that results and errors are the same with it and without.
+2. A schema has it where it is plain (`zcser.tree.form.is_plain`). Other schemas are walked by the generated code alone.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from zcser.core.options import Options
+from zcser.native import backend
+from zcser.schema.model import (
+    Bool,
+    Enum,
+    Float,
+    Int,
+    List,
+    Map,
+    Null,
+    Optional,
+    Ref,
+    Schema,
+    Str,
+    Type,
+    Union,
+    walk,
+)
+from zcser.tree.form import Form, is_plain, parts_of
+
+if TYPE_CHECKING:
+    from zcser.native import _tree
+
+__all__ = ["Op", "make_coder"]
+
+
+class Op(enum.IntEnum):
+    """Numbers as in zcser/native/tree/tree.h."""
+
+    NULL = 0
+    BOOL = 1
+    INT = 2
+    FLOAT = 3
+    STR = 4
+    BYTES = 5
+    ENUM = 6
+    OPTIONAL = 7
+    LIST = 8
+    MAP = 9
+    UNION = 10
+    RECORD = 11
+
+
+def make_coder(
+    schema: Schema,
+    form: Form,
+    options: Options,
+    *,
+    dumps: Callable[[Any], bytes] | None,
+    loads: Callable[[Any], Any],
+    encode: Callable[[Any], bytes] | None,
+    decode: Callable[..., Any],
+    write: Callable[[Any], Any] | None,
+    read: Callable[[Any], Any],
+) -> _tree.Coder | None:
+    """The C part of a codec; None where Python was chosen, or it has nothing to do.
+
+    Parameters
+    ----------
+    schema, form, options
+        Of the codec.
+    dumps, loads
+        The library's own; ``dumps`` is None where it only reads.
+    encode, decode
+        What the codec does without the C part.
+    write, read
+        From value to tree, and back.
+    """
+    if backend == "pure" or form.shares or not is_plain(schema, form):
+        return None
+    from zcser.native import _tree
+
+    program = _Program(schema, form)
+    root = program.number(schema.root)
+    return _tree.Coder(
+        nodes=tuple(program.nodes),
+        root=root,
+        checks=options.guard == "on",
+        finite=form.finite,
+        surrogates=form.surrogates,
+        can_write=dumps is not None and not options.deterministic and not options.strict,
+        can_read=not any(isinstance(p, List) and p.container == "tuple" for p in parts_of(schema)),
+        limits=(options.limits.depth, options.limits.elements, options.limits.bytes),
+        dumps=dumps,
+        loads=loads,
+        encode=encode,
+        decode=decode,
+        write=write,
+        read=read,
+    )
+
+
+_NO_ITEM = 0
+
+
+class _Program:
+    """Nodes in the form that the C part reads; the tuples' order is that of ``read_node`` in program.c."""
+
+    def __init__(self, schema: Schema, form: Form) -> None:
+        self.schema = schema
+        self.form = form
+        self.nodes: list[tuple[Any, ...]] = []
+        self.records: dict[str, int] = {}
+
+    def number(self, type_: Type) -> int:
+        """The number of a type's node, which is made here."""
+        if isinstance(type_, Ref) and type_.name in self.records:
+            return self.records[type_.name]
+        number = len(self.nodes)
+        self.nodes.append(())
+        if isinstance(type_, Ref):
+            self.records[type_.name] = number
+        self.nodes[number] = self.node(type_)
+        return number
+
+    def node(self, type_: Type) -> tuple[Any, ...]:
+        match type_:
+            case Null():
+                return _node(Op.NULL, inert=True)
+            case Bool():
+                return _node(Op.BOOL, inert=True)
+            case Int(low=low, high=high):
+                return _node(Op.INT, inert=True, parts=() if low is None or high is None else (low, high))
+            case Float(bits=bits):
+                return _node(Op.FLOAT, is_single=bits == 32)
+            case Str(size=size):
+                return _node(Op.STR, size=size, inert=True)
+            case Enum():
+                values = frozenset(type_.values)
+                return _node(Op.ENUM, inert=True, parts=(type(type_.values[0]), values))
+            case Optional(item):
+                return _node(Op.OPTIONAL, item=self.number(item), inert=self.is_inert(item))
+            case List(item=item, length=length):
+                inner = self.number(item)
+                tupled = type_.container == "tuple"
+                return _node(Op.LIST, size=length, item=inner, is_tuple=tupled, inert=self.is_inert(item))
+            case Map(key, value):
+                return _node(Op.MAP, item=self.number(value), key=self.number(key), inert=self.is_inert(value))
+            case Union():
+                return self.union(type_)
+            case Ref(name):
+                return self.record(name)
+        raise AssertionError(type_)
+
+    def union(self, type_: Union) -> tuple[Any, ...]:
+        has_float = any(isinstance(option, Float) for option in type_.options)
+        has_int = any(self.schema.python_type(option) is int for option in type_.options)
+        parts = tuple((self.schema.python_type(option), self.number(option)) for option in type_.options)
+        return _node(
+            Op.UNION,
+            takes_ints=has_float and not has_int,
+            may_be_rounded=has_float and has_int and self.form.rounds_ints,
+            inert=all(map(self.is_inert, type_.options)),
+            parts=parts,
+        )
+
+    def record(self, name: str) -> tuple[Any, ...]:
+        parts = tuple(
+            (item.name, self.number(item.type), item.required, not item.may_be_absent)
+            for item in self.schema.record(name).fields
+        )
+        # Never inert: a field may be missing or unknown.
+        return _node(Op.RECORD, parts=parts)
+
+    def is_inert(self, type_: Type) -> bool:
+        return not any(isinstance(part, Float | Ref) for part in walk(type_))
+
+
+def _node(
+    op: Op,
+    *,
+    size: int | None = None,
+    item: int = _NO_ITEM,
+    key: int = _NO_ITEM,
+    is_single: bool = False,
+    is_tuple: bool = False,
+    takes_ints: bool = False,
+    may_be_rounded: bool = False,
+    inert: bool = False,
+    parts: tuple[Any, ...] = (),
+) -> tuple[Any, ...]:
+    bound = -1 if size is None else size
+    return (int(op), bound, item, key, is_single, is_tuple, takes_ints, may_be_rounded, inert, parts)
