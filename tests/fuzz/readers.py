@@ -58,10 +58,10 @@ def built() -> tuple[str, ...]:
     return ENGINES if importlib.util.find_spec("zcser.native._flat") is not None else ENGINES[1:]
 
 
-def engines(program: Program, options: Options, names: Sequence[str]) -> dict[str, Engine]:
-    """Engines by name, for messages of one schema."""
+def engines(program: Program, options: Options, names: Sequence[str] | None = None) -> dict[str, Engine]:
+    """Engines by name, for messages of one schema; all that are there, unless some are named."""
     found: dict[str, Engine] = {}
-    for name in names:
+    for name in built() if names is None else names:
         if name == "native":
             from zcser.flat.native.engine import make_engine
         else:
@@ -84,7 +84,7 @@ class Readers:
     """
 
     def __init__(self, schema: Schema, *, wrap: Wrap = bytes, names: Sequence[str] | None = None) -> None:
-        self.engines = engines(program_of(layout_of(schema)), Options(), built() if names is None else names)
+        self.engines = engines(program_of(layout_of(schema)), Options(), names)
         self.wrap = wrap
         self.counts = {"values": 0, "refused": 0, "parts shown unverified": 0, "values of segments": 0}
 

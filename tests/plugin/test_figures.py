@@ -57,6 +57,7 @@ def test_sleep(zbench):
     zbench(time.sleep, 0.004)
 
 def test_local(zbench):
+    seen = []
     sys.settrace(trace := lambda *_: None)
     try:
         assert zbench(lambda: bytes(1000)) == bytes(1000)
@@ -64,7 +65,16 @@ def test_local(zbench):
     finally:
         sys.settrace(None)
     assert gc.isenabled()
-    assert gc.get_freeze_count() == 0
+    assert any(one is seen for one in gc.get_objects())
+
+def test_frozen(zbench):
+    kept = []
+    gc.freeze()
+    try:
+        zbench(lambda: bytes(1000))
+        assert not any(one is kept for one in gc.get_objects())
+    finally:
+        gc.unfreeze()
 
 def raises_there():
     if not here: raise LookupError("not ready")
@@ -163,7 +173,7 @@ def test_stats_are_in_seconds_as_those_of_pytest_benchmark_are(session):
 
 
 def test_the_table_stands_below_that_of_pytest_benchmark(session):
-    (theirs,) = [number for number, line in enumerate(session.lines) if "benchmark: 13 tests" in line]
+    (theirs,) = [number for number, line in enumerate(session.lines) if "benchmark: 14 tests" in line]
     (ours,) = [number for number, line in enumerate(session.lines) if "zcser: percentiles" in line]
     assert theirs < ours
     head = session.lines[ours + 1]
@@ -205,7 +215,7 @@ def test_several_arguments_and_keywords_are_passed_on(session):
 
 def test_a_callable_that_raises_fails_its_test_and_has_no_figures(session):
     assert session.lines[-1].startswith("==")
-    assert "1 failed, 13 passed" in session.lines[-1]
+    assert "1 failed, 14 passed" in session.lines[-1]
     assert any(line.startswith("FAILED test_it.py::test_raises ") for line in session.lines)
     assert "test_raises" not in session.entries
 
