@@ -6,14 +6,9 @@ static int read_message(Engine *engine, const void *base, Py_ssize_t size, PyObj
                         PyObject **value)
 {
     Reader reader;
-    CheckedVtable checked[CHECKED_VTABLES];
     uint64_t root;
-    int failed = reader_begin(&reader, engine, base, size, source, copy, &root);
-    if (!failed) {
-        memset(checked, 0, sizeof checked);
-        reader.checked = checked;
-        failed = read_alone(&reader, &engine->nodes[engine->root], root, value);
-    }
+    int failed = reader_begin(&reader, engine, base, size, source, copy, &root)
+                 || read_alone(&reader, &engine->nodes[engine->root], root, value);
     if (!failed && reader.bytes < 0) {
         failed = overspent(&reader, 0);
         if (value != NULL) {
@@ -50,8 +45,8 @@ static int read_buffer(Engine *engine, PyObject *data, bool copy, PyObject **val
 PyObject *engine_decode(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"data", "copy", NULL};
-    PyObject *found[2], *value = NULL;
-    if (take_arguments("decode", names, 1, 1, args, nargs, kwnames, found)) {
+    PyObject *found[2] = {nargs == 1 ? args[0] : NULL, NULL}, *value = NULL;
+    if ((nargs != 1 || kwnames != NULL) && take_arguments("decode", names, 1, 1, args, nargs, kwnames, found)) {
         return NULL;
     }
     int copy = found[1] == NULL ? 1 : PyObject_IsTrue(found[1]);

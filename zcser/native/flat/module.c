@@ -106,6 +106,7 @@ static void engine_dealloc(Engine *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     engine_clear(self);
+    view_free_spares(self);
     program_free(self);
     PyMem_Free(self->scratch);
     type->tp_free(self);

@@ -7,19 +7,9 @@ int read_nested(Reader *reader, const Node *node, uint64_t place, PyObject **val
     if (read_vector(reader, node, place, 1, 1, &first, &size)) {
         return -1;
     }
-    /* Not on the stack, where messages nest deeply. */
-    CheckedVtable *checked = PyMem_Calloc(CHECKED_VTABLES, sizeof *checked);
-    if (checked == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
     Reader outer;
-    int failed = enter_nested(reader, first, size, &outer, &root);
-    if (!failed) {
-        reader->checked = checked;
-        failed = read_alone(reader, &reader->engine->nodes[node->item], root, value);
-    }
+    int failed = enter_nested(reader, first, size, &outer, &root)
+                 || read_alone(reader, &reader->engine->nodes[node->item], root, value);
     leave_nested(reader, &outer);
-    PyMem_Free(checked);
-    return failed;
+    return failed ? -1 : 0;
 }

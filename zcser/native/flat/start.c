@@ -74,7 +74,6 @@ int reader_begin(Reader *reader, Engine *engine, const uint8_t *base, Py_ssize_t
     reader->slices = NULL;
     reader->copy = copy;
     reader->is_stable = PyBytes_CheckExact(source);
-    reader->checked = NULL;
     reader->at = 0;
     reader->elements = engine->elements;
     reader->bytes = AMPLIFICATION_BASE + AMPLIFICATION_FACTOR * (int64_t)size;
@@ -101,7 +100,6 @@ int enter_nested(Reader *reader, uint64_t first, uint64_t size, Reader *outer, u
     reader->base += first;
     reader->end = size;
     reader->origin += first;
-    reader->checked = NULL;
     if (size < SMALLEST) {
         return fault_cut(reader, 0, "%llu bytes are fewer than any message has", ULL(size));
     }
@@ -113,7 +111,6 @@ void leave_nested(Reader *reader, const Reader *outer)
     reader->base = outer->base;
     reader->end = outer->end;
     reader->origin = outer->origin;
-    reader->checked = outer->checked;
     reader->at = outer->at;
 }
 

@@ -91,8 +91,9 @@ static void message_dealloc(Message *self)
     PyObject_GC_UnTrack(self);
     message_clear(self);
     Py_XDECREF(self->outer);
-    Py_XDECREF(self->start.engine);
-    type->tp_free(self);
+    Engine *engine = self->start.engine;
+    free_to((PyObject *)self, &engine->spare_message);
+    Py_DECREF(engine);
     Py_DECREF(type);
 }
 
@@ -112,7 +113,7 @@ PyType_Spec message_spec = {
 
 Message *message_new(Engine *engine, PyObject *data)
 {
-    Message *self = PyObject_GC_New(Message, engine->state->message_type);
+    Message *self = (Message *)new_of(engine->state->message_type, &engine->spare_message);
     if (self == NULL) {
         return NULL;
     }
@@ -141,7 +142,7 @@ Message *message_new(Engine *engine, PyObject *data)
 
 Message *message_nested(Message *outer, const Reader *reader)
 {
-    Message *self = PyObject_GC_New(Message, reader->engine->state->message_type);
+    Message *self = (Message *)new_of(reader->engine->state->message_type, &reader->engine->spare_message);
     if (self == NULL) {
         return NULL;
     }
