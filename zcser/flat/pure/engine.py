@@ -27,6 +27,7 @@ class PureEngine:
         self.verify = reader.verify
         self.view = reader.view
         self.patch = patcher.patch
+        self.patcher = patcher.patcher
         self._writer = writer
 
     @property

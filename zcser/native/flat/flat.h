@@ -152,6 +152,7 @@ typedef struct {
     PyTypeObject *vector_view_type;
     PyTypeObject *map_view_type;
     PyTypeObject *field_type;
+    PyTypeObject *patcher_type;
     PyObject *verify_name; /* The interned name of view()'s option. */
 } State;
 
@@ -224,6 +225,8 @@ PyObject *engine_verify(Engine *engine, PyObject *data);
 
 /* patch.c */
 PyObject *engine_patch(Engine *engine, PyObject *const *args, Py_ssize_t nargs);
+PyObject *engine_patcher(Engine *engine, PyObject *paths);
+extern PyType_Spec patcher_spec;
 
 /* view.c */
 PyObject *engine_view(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
