@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TypeAlias
 
 import numpy as np
@@ -109,4 +110,8 @@ def frozen_copy(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
 def address(buffer: object) -> int:
     """Address of a buffer's first byte, for proofs of aliasing and alignment."""
     view = byte_view(buffer)
-    return int(np.frombuffer(view, np.uint8).ctypes.data) if view.nbytes else 0
+    if not view.nbytes:
+        return 0
+    if not view.readonly:
+        return ctypes.addressof(ctypes.c_char.from_buffer(view))  # at a tenth of numpy's cost, which takes any
+    return int(np.frombuffer(view, np.uint8).ctypes.data)

@@ -65,6 +65,7 @@ typedef struct {
 /* A slot of a table, as its bytes are laid out; a union has two. In the order of layout: falling alignment, falling
    size, rising index. */
 typedef struct {
+    const struct Node *node; /* Of the place. */
     uint16_t index;
     uint16_t place;
     uint32_t size;
@@ -86,7 +87,7 @@ typedef struct {
 /* A vtable that was met; see read.h. */
 typedef struct Vtable Vtable;
 
-typedef struct {
+typedef struct Node {
     Op op;
     Op number;           /* ENUM: the scalar that it stands in. */
     uint32_t size;       /* Bytes inline; of what an offset leads to 4, or 8: a wide offset. */
