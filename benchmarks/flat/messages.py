@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import operator
 import pickle
@@ -115,12 +116,40 @@ def chunk(effort: Effort) -> list[Arm]:
         arms.append(rotating(effort, operation, name, two_fields, messages))
 
     for name, engine in subjects.engines(TokenChunk).items():
+        arms += _template(effort, name, engine, chunks)
         add("chunk: open and two fields, verified", name, _two_fields(engine.view), engine.encode)
         add("chunk: open and two fields", name, _two_unverified_fields(engine), engine.encode)
     add("chunk: open and two fields", "protobuf", _two_fields(protobuf_by_hand.chunk_parser()), hand.encode)
     opener, encode = subjects.official_opener(TokenChunk), subjects.official(TokenChunk).encode
     add("chunk: open and two fields", "official", _two_fields(opener), encode)
     return arms
+
+
+def _template(effort: Effort, name: str, engine: Engine, chunks: Sequence[TokenChunk]) -> list[Arm]:
+    """A chunk by changing its index and token in a template, in place, and by encoding all of it; Python calls both.
+
+    The text cannot be changed so: it is of another length each time.
+    """
+    template, patch = bytearray(engine.encode(chunks[0])), engine.patcher([("index",), ("token_id",)])
+    encode = engine.encode
+
+    def patched(value: TokenChunk) -> None:
+        patch(template, value.index, value.token_id)
+
+    def encoded(value: TokenChunk) -> bytes:
+        return encode(value)
+
+    def after(value: TokenChunk) -> TokenChunk:
+        patched(value)
+        decoded: TokenChunk = engine.decode(template)
+        return decoded
+
+    wanted = [dataclasses.replace(chunks[0], index=value.index, token_id=value.token_id) for value in chunks]
+    prove(f"a template patched by {name}", [after(value) for value in chunks], wanted)
+    return [
+        rotating(effort, "chunk: template patched", name, patched, chunks),
+        rotating(effort, "chunk: encode, called by Python", name, encoded, chunks),
+    ]
 
 
 def _two_fields(opener: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -47,7 +47,7 @@ def study(effort: Effort, progress: Progress) -> tuple[str, dict[str, Any]]:
         processes.append((seed, name, in_fresh_process(time_group, name, effort, seed)))
     progress(len(parts) + 1, len(parts) + 1, "allocations and addresses")
     counted, counts = allocations()
-    checks = [*counted, *_alignment(), *_patch()]
+    checks = [*counted, *_alignment()]
     costs = [costs for _, _, costs in processes]
     ratios = [
         one for row in ROWS for which in subjects.ENGINES for form in FORMS for one in ratio(row, costs, which, form)
@@ -97,18 +97,6 @@ def _alignment() -> list[Figure]:
             continue
         found, looked_at = tensors.misaligned(which)
         figures.append(Figure(name, "", found, found, found, f"of {looked_at}", goal))
-    return figures
-
-
-def _patch() -> list[Figure]:
-    """A template whose few bytes are changed, against encoding the whole chunk: a place for when the engines have it."""
-    engines = subjects.engines(TokenChunk)
-    figures = []
-    for which in subjects.ENGINES:
-        has = hasattr(engines.get(which), "patch")
-        reason = "the engine has a patch, and this study no arm of it" if has else "the engine has no patch"
-        name = f"chunk, {which}: template patched, of the full encode"
-        figures.append(not_measured(name, reason, Goal("<=", 0.5), "x"))
     return figures
 
 

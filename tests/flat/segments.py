@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.fuzz.readers import engines, outcome
+from tests.fuzz.readers import built, engines, outcome
 from zcser.core.errors import DecodeError
 from zcser.core.fidelity import difference
 from zcser.core.options import Options
@@ -25,7 +25,7 @@ NAMES = ("native", "pure")
 
 def engine_of(name: str, source: Any, **options: Any) -> Any:
     program = program_for(source) if isinstance(source, FlatSchema) else program_of(layout_of(schema_of(source)))
-    found = engines(program, Options(**options)).get(name)
+    found = engines(program, Options(**options), built()).get(name)
     if found is None:
         pytest.skip("the C extension is not built")
     return found

@@ -13,7 +13,7 @@ import pytest
 import zcser
 from tests.conformance.strategies import plain
 from tests.flat.segments import NAMES, assert_read_alike, changed, engine_of, writable
-from tests.fuzz.readers import engines
+from tests.fuzz.readers import built, engines
 from zcser.core.buffers import address
 from zcser.core.errors import DecodeError, ReleasedViewError, TruncatedError, VerifyError
 from zcser.core.fidelity import difference
@@ -174,7 +174,7 @@ def test_size_prefix_and_identifier_stand_in_the_first_segment(name: str, schema
 
 
 def test_changed_segments_of_a_schema_from_fbs_are_read_alike_or_refused(schema: FlatSchema) -> None:
-    found, rng = engines(program_for(schema), Options()), random.Random(3)
+    found, rng = engines(program_for(schema), Options(), built()), random.Random(3)
     seeds = [[bytes(part) for part in found["pure"].encode_segments(root(count))] for count in (5, 700)]
     # Cut where the data of small vectors begin, too, which no encoder does.
     message = b"".join(seeds[0])

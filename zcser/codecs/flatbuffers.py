@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -137,6 +137,33 @@ class FlatbuffersCodec(Codec[T]):
         Only the steps to the field are checked, not the whole message. Copies: none.
         """
         self._engine.patch(buffer, parse_path(path), value)
+
+    def patcher(self, *paths: Path) -> Callable[..., None]:
+        """Compile the paths of scalars that are changed in message after message, as in a template of a streamed answer.
+
+        Parameters
+        ----------
+        *paths
+            What `patch` takes.
+
+        Returns
+        -------
+        callable
+            ``patcher(buffer, *values)`` changes the scalar at each path to the value at its position: all of them, or none
+            where one is refused.
+
+        Raises
+        ------
+        ValueError
+            A path is a pointer that does not start with ``/``. Whether it leads to a scalar shows with a message: the
+            callable raises what `patch` does.
+
+        Notes
+        -----
+        As of `patch`: copies none, and only the steps to the fields are checked. Scalars of the message's own record are
+        found fastest. Lifetime: the callable keeps the engine alive, and no buffer; threads may share it.
+        """
+        return self._engine.patcher([parse_path(path) for path in paths])
 
     def reserve(self, histogram: Mapping[int, int], *, quantile: float = 0.99) -> int:
         """Have scratch memory ready for messages of known sizes.

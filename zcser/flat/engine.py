@@ -75,6 +75,21 @@ class Engine(Protocol):
         Copies: none. Lists that are sorted by a key stay as they are, even where a key is changed.
         """
 
+    def patcher(self, paths: Sequence[Sequence[str | int]], /) -> Callable[..., None]:
+        """Compile the ways to scalars that are changed again and again.
+
+        Parameters
+        ----------
+        paths
+            The steps of each, as `patch` takes them.
+
+        Returns
+        -------
+        callable
+            Takes a buffer and a value for each path, by position, and changes all of them or, where one is refused, none.
+            It raises what `patch` does, of the first path that is refused.
+        """
+
     def reserve(self, size: int, /) -> None:
         """Have scratch memory of `size` bytes at least."""
 

@@ -36,6 +36,7 @@ class PureEngine:
         self.verify = reader.verify
         self.view = reader.view
         self.patch = patcher.patch
+        self.patcher = patcher.patcher
         self._writer = writer
         # Made when it is first asked for: most engines never are, and its code is as long as the other reader's.
         self._segment_reader = functools.cache(segment_reader)

@@ -13,6 +13,8 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from zcser.core.buffers import Buffer, address, writable_view
 from zcser.core.errors import BufferTooSmallError, EncodeError
 from zcser.core.options import Options
@@ -134,7 +136,7 @@ class PureWriter:
                 codec=self._codec,
             )
         parts: Iterable[Part] = _parts(scratch.memory[:end], items)
-        if any(_overlap(data, place, total) for _, data in items):
+        if items and _overlap(items, target[:total]):
             parts = [b"".join(parts)]
         stop = 0
         for part in parts:
@@ -239,9 +241,10 @@ class PureWriter:
         return _Scratch(size, self._slack)
 
 
-def _overlap(data: memoryview, place: int, size: int) -> bool:
-    """Whether data lie in the memory of `size` bytes at an address."""
-    return data.nbytes > 0 and place - data.nbytes < address(data) < place + size
+def _overlap(items: Sequence[Item], target: memoryview) -> bool:
+    """Whether data lie, if in part, in the memory that a message is written to."""
+    own = np.frombuffer(target, np.uint8)
+    return any(len(data) and np.may_share_memory(np.frombuffer(data, np.uint8), own) for _, data in items)
 
 
 def _parts(head: memoryview, items: Sequence[Item]) -> Iterator[Part]:

@@ -5,13 +5,10 @@
 static int read_root_value(Reader *reader, uint64_t root, PyObject **value)
 {
     const Node *node = &reader->engine->nodes[reader->engine->root];
-    CheckedVtable checked[CHECKED_VTABLES];
-    memset(checked, 0, sizeof checked);
-    reader->checked = checked;
     int failed = read_alone(reader, node, root, value);
     if (!failed) {
         failed = (reader->bytes < 0 && overspent(reader, 0))
-                 || (reader->segments != NULL && check_reached(reader, node, root));
+                 || (reader->segments != NULL && check_reached(reader));
         if (failed && value != NULL) {
             Py_CLEAR(*value);
         }
@@ -78,8 +75,8 @@ static int read_buffer(Engine *engine, PyObject *data, bool copy, PyObject **val
 PyObject *engine_decode(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"data", "copy", NULL};
-    PyObject *found[2], *value = NULL;
-    if (take_arguments("decode", names, 1, 1, args, nargs, kwnames, found)) {
+    PyObject *found[2] = {nargs == 1 ? args[0] : NULL, NULL}, *value = NULL;
+    if ((nargs != 1 || kwnames != NULL) && take_arguments("decode", names, 1, 1, args, nargs, kwnames, found)) {
         return NULL;
     }
     int copy = found[1] == NULL ? 1 : PyObject_IsTrue(found[1]);

@@ -95,6 +95,9 @@ void raise_misfit(Engine *engine, const char *reason);
 /* encode_out.c */
 
 void write_message(const Encoder *encoder, char *out);
+/* Take a writable buffer, and where the part of it begins that is to be written from `offset` (NULL: 0) on; -1 with an
+   EncodeError. */
+int take_buffer(Engine *engine, PyObject *out, PyObject *offset, Py_buffer *buffer, Py_ssize_t *start);
 
 /* encode_scratch.c */
 

@@ -75,7 +75,7 @@ static bool take_plain(PyObject *out, PyObject *offset, Py_buffer *buffer, Py_ss
     return true;
 }
 
-static int take_buffer(Engine *engine, PyObject *out, PyObject *offset, Py_buffer *buffer, Py_ssize_t *start)
+int take_buffer(Engine *engine, PyObject *out, PyObject *offset, Py_buffer *buffer, Py_ssize_t *start)
 {
     if (take_plain(out, offset, buffer, start)) {
         return 0;

@@ -80,6 +80,50 @@ static int encode_record(Encoder *encoder, const Node *node, PyObject *record, s
     return failed;
 }
 
+/* Begin a table: its offset to the vtable, and room for its slots. */
+static int begin_table(Encoder *encoder, const Form *form, size_t *table)
+{
+    if (form->align == 4   ? align_head(encoder, form->size)
+        : form->align == 8 ? align_head_eight(encoder, form->size)
+                           : align_head_past(encoder, form->align, 4, form->size)) {
+        return -1;
+    }
+    *table = encoder->size;
+    encoder->size += form->size;
+    store_u32(encoder->head + *table, (uint32_t)(*table - form->vtable));
+    return 0;
+}
+
+/* The form of the tables of a node that have its first place alone, if one was met; NULL: none was. */
+static inline const Form *form_of_first(const Encoder *encoder, const Node *node)
+{
+    uint32_t index = encoder->newest[node->table];
+    while (index != 0 && encoder->forms[index - 1].present != 1) {
+        index = encoder->forms[index - 1].next;
+    }
+    return index == 0 ? NULL : &encoder->forms[index - 1];
+}
+
+/* A BOX of a scalar or string, of which most are, of a form that was met: nothing has to be held, as no code of the user
+   runs. */
+static int encode_plain_box(Encoder *encoder, const Node *node, const Form *form, PyObject *value, size_t *table)
+{
+    const Node *item = node->parts[0].node;
+    size_t target, slot;
+    if (begin_table(encoder, form, table)) {
+        return -1;
+    }
+    slot = *table + 4;
+    if (item->op != OP_STRING) {
+        return encode_scalar(&encoder->reason, item, value, encoder->head + slot);
+    }
+    if (encode_string(encoder, value, item->bound, &target)) {
+        return -1;
+    }
+    point(encoder, slot, target);
+    return 0;
+}
+
 int encode_alone(Encoder *encoder, const Node *node, PyObject *value, size_t *table)
 {
     if (node->op == OP_TABLE) {
@@ -87,6 +131,13 @@ int encode_alone(Encoder *encoder, const Node *node, PyObject *value, size_t *ta
     }
     if (node->op == OP_TENSOR) {
         return encode_tensor(encoder, node, value, table);
+    }
+    const Node *item = node->parts[0].node;
+    if (item->op <= OP_STRING && item->op != OP_NULL && !item->is_in_tail && value != Py_None) {
+        const Form *form = form_of_first(encoder, node);
+        if (form != NULL) {
+            return encode_plain_box(encoder, node, form, value, table);
+        }
     }
     if (reserve_held(encoder, 1)) {
         return -1;
@@ -210,41 +261,29 @@ static int find_form(Encoder *encoder, const Node *node, size_t base, Form *form
     return remember_form(encoder, node, form);
 }
 
-/* Write a union's table. What is held becomes its class, which the number is found by: the value might change its
-   own. */
-static int encode_option(Encoder *encoder, const Node *node, size_t held, size_t *table)
+/* Write a union's table, and say which option it is of. The value might change its own class meanwhile. */
+static int encode_option(Encoder *encoder, const Node *node, PyObject *value, size_t *table, uint8_t *number)
 {
-    PyObject *value = encoder->held[held];
-    for (Py_ssize_t number = 0; number < node->option_count; number++) {
-        const Option *option = &node->options[number];
+    for (Py_ssize_t index = 0; index < node->option_count; index++) {
+        const Option *option = &node->options[index];
         if ((PyObject *)Py_TYPE(value) == option->type) {
-            if (encode_alone(encoder, &encoder->engine->nodes[option->node], value, table)) {
-                return -1;
-            }
-            encoder->held[held] = Py_NewRef(option->type);
-            Py_DECREF(value);
-            return 0;
+            *number = (uint8_t)(index + 1);
+            return encode_alone(encoder, &encoder->engine->nodes[option->node], value, table);
         }
     }
     return misfit(encoder, "a value of no option of a union");
 }
 
-static uint8_t number_of_option(const Node *node, const PyObject *type)
+/* The place of a slot of a table at `at`. */
+static inline size_t place_of_slot(const Encoder *encoder, const Form *form, size_t at, uint32_t index)
 {
-    uint8_t number = 0;
-    while (node->options[number].type != type) {
-        number++;
-    }
-    return (uint8_t)(number + 1);
+    return at + load_u16(encoder->head + form->vtable + 4 + 2 * (size_t)index);
 }
 
-/* Write one slot of a table. */
-static int encode_part(Encoder *encoder, const Part *part, const Node *node, size_t held, size_t slot)
+/* Write one slot of a table at `at`, and of a union that of its number too. */
+static int encode_part(Encoder *encoder, const Part *part, const Form *form, size_t held, size_t at, size_t slot)
 {
-    if (part->is_kind && node->op == OP_UNION) {
-        encoder->head[slot] = (char)number_of_option(node, encoder->held[held]);
-        return 0;
-    }
+    const Node *node = part->node;
     if (node->op <= OP_ENUM) {
         return encode_scalar(&encoder->reason, node, encoder->held[held], encoder->head + slot);
     }
@@ -252,25 +291,19 @@ static int encode_part(Encoder *encoder, const Part *part, const Node *node, siz
         return part->is_kind ? encode_kind(encoder, node, held, slot) : encode_further(encoder, node, held, slot);
     }
     size_t target = slot;
-    int failed = node->op == OP_UNION ? encode_option(encoder, node, held, &target)
-                                      : encode_value(encoder, node, encoder->held[held], slot, &target);
-    if (!failed) {
-        point(encoder, slot, target);
-    }
-    return failed;
-}
-
-/* Begin a table: its offset to the vtable, and room for its slots. */
-static int begin_table(Encoder *encoder, const Form *form, size_t *table)
-{
-    if (form->align == 4   ? align_head(encoder, form->size)
-        : form->align == 8 ? align_head_eight(encoder, form->size)
-                           : align_head_past(encoder, form->align, 4, form->size)) {
+    if (node->op == OP_UNION) {
+        uint8_t number;
+        if (part->is_kind) {
+            return 0;
+        }
+        if (encode_option(encoder, node, encoder->held[held], &target, &number)) {
+            return -1;
+        }
+        encoder->head[place_of_slot(encoder, form, at, part->index - 1u)] = (char)number;
+    } else if (encode_value(encoder, node, encoder->held[held], slot, &target)) {
         return -1;
     }
-    *table = encoder->size;
-    encoder->size += form->size;
-    store_u32(encoder->head + *table, (uint32_t)(*table - form->vtable));
+    point(encoder, slot, target);
     return 0;
 }
 
@@ -288,11 +321,10 @@ int encode_table(Encoder *encoder, const Node *node, size_t *table)
         const Part *part = &node->written[number];
         size_t held = base + part->place;
         if (encoder->held[held] != NULL) {
-            const Node *target = &encoder->engine->nodes[node->places[part->place].node];
             if (node->has_wide) {
-                slot = at + load_u16(encoder->head + form.vtable + 4 + 2 * (size_t)part->index);
+                slot = place_of_slot(encoder, &form, at, part->index);
             }
-            if (encode_part(encoder, part, target, held, slot)) {
+            if (encode_part(encoder, part, &form, held, at, slot)) {
                 return -1;
             }
             slot += part->size;

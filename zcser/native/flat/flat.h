@@ -2,6 +2,8 @@
 
    1. An Engine is immutable once made, but for its scratch memory, which one call at a time takes by an exchange: a call
       that finds it taken allocates its own. So calls may overlap, from threads or from Python code that a value runs.
+      What is remembered of vtables is added to and never changed; the memory of views that are gone is kept for new
+      ones where the GIL guards it.
    2. A value that is not in normal form is a misfit: C says so and nothing else, and Python finds the words, or the
       normal form. C never changes a value, except that it takes an exact int for a float.
    3. Every offset that is read from a message is checked before use, whether the message was verified or not: a buffer
@@ -17,6 +19,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Without the GIL, what changes is changed under the object's lock; with the GIL these do nothing. */
+#if PY_VERSION_HEX < 0x030D0000
+#define Py_BEGIN_CRITICAL_SECTION(object) {
+#define Py_END_CRITICAL_SECTION() }
+#endif
 
 /* Of zcser.flat.program. */
 #define ALIGNMENT 64u
@@ -57,6 +65,7 @@ typedef struct {
 /* A slot of a table, as its bytes are laid out; a union has two. In the order of layout: falling alignment, falling
    size, rising index. */
 typedef struct {
+    const struct Node *node; /* Of the place. */
     uint16_t index;
     uint16_t place;
     uint32_t size;
@@ -69,7 +78,16 @@ typedef struct {
     uint32_t node;       /* A TABLE, TENSOR or BOX. */
 } Option;
 
+/* A field that is found by its interned name; without a name, an empty place of a hash table. */
 typedef struct {
+    PyObject *name;      /* Borrowed from the place. */
+    const Place *place;
+} Attribute;
+
+/* A vtable that was met; see read.h. */
+typedef struct Vtable Vtable;
+
+typedef struct Node {
     Op op;
     Op number;           /* ENUM: the scalar that it stands in. */
     uint32_t size;       /* Bytes inline; of what an offset leads to 4, or 8: a wide offset. */
@@ -109,9 +127,13 @@ typedef struct {
     PyObject *names;     /* TABLE, STRUCT: tuple of the fields' names, in the record's order; else NULL. */
     bool is_slotted;     /* TABLE: every place has a member. */
     const Place *key;    /* TABLE, STRUCT: the place that vectors of it are sorted by; NULL: none. */
+    Vtable *vtables;     /* Those met first in messages, in that order. */
     /* What shows it lazily, a subclass of a type of view.c: of records, lists, arrays and maps; NULL until set. */
     PyObject *view_class;
     PyObject *fields;    /* TABLE, STRUCT, ONEOF: dict of name to Field, for views; NULL until set. */
+    Attribute *attributes; /* A hash table, by the address of the name, of the fields that are attributes of the class. */
+    size_t attribute_mask;
+    PyObject *spare;     /* The memory of a view that is gone, for the next one; NULL: none. */
     /* TENSOR */
     int dtype;           /* Number; -1: any. */
     int dimensions;      /* -1: any shape. */
@@ -131,6 +153,7 @@ typedef struct {
     PyTypeObject *vector_view_type;
     PyTypeObject *map_view_type;
     PyTypeObject *field_type;
+    PyTypeObject *patcher_type;
     PyObject *verify_name; /* The interned name of view()'s option. */
 } State;
 
@@ -181,12 +204,16 @@ typedef struct {
     char *scratch;
     size_t scratch_size;
     uint64_t growths;
+    PyObject *spare_message; /* The memory of a Message that is gone, as `spare` of a node. */
 } Engine;
 
 /* program.c: reads the tuples that zcser.flat.native.engine makes of a program; see there. */
 int program_read(Engine *engine, PyObject *nodes, Py_ssize_t root);
 void program_free(Engine *engine);
 int program_traverse(Engine *engine, visitproc visit, void *arg);
+
+/* vtable.c: let go of what is remembered of a node. */
+void forget_vtables(Node *node);
 
 /* encode.c */
 PyObject *engine_encode(Engine *engine, PyObject *value);
@@ -201,12 +228,15 @@ PyObject *engine_verify(Engine *engine, PyObject *data);
 
 /* patch.c */
 PyObject *engine_patch(Engine *engine, PyObject *const *args, Py_ssize_t nargs);
+PyObject *engine_patcher(Engine *engine, PyObject *paths);
+extern PyType_Spec patcher_spec;
 
 /* view.c */
 PyObject *engine_view(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *engine_view_segments(Engine *engine, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *engine_set_view(Engine *engine, PyObject *args);
 int view_add_types(PyObject *module, State *state);
+void view_free_spares(Engine *engine);
 
 /* module.c: what a FASTCALL method was given, by position or by name, into `found`, in the order of `names` (which end
    with NULL); borrowed, and NULL where it was not given. The first `required` must be there; no more than `positional`

@@ -107,6 +107,7 @@ static void engine_dealloc(Engine *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     engine_clear(self);
+    view_free_spares(self);
     program_free(self);
     PyMem_Free(self->scratch);
     type->tp_free(self);
@@ -155,6 +156,7 @@ static PyMethodDef engine_methods[] = {
     {"view", FAST(engine_view), METH_FASTCALL | METH_KEYWORDS, "Open a message."},
     {"view_segments", FAST(engine_view_segments), METH_FASTCALL | METH_KEYWORDS, "Open a message in segments."},
     {"patch", FAST(engine_patch), METH_FASTCALL, "Change a scalar of a message in place."},
+    {"patcher", FAST(engine_patcher), METH_O, "What changes the scalars at some paths when it is called."},
     {"set_view", FAST(engine_set_view), METH_VARARGS, "Set the view class of a node, and its fields by name."},
     {"reserve", FAST(reserve), METH_O, "Have scratch memory of a size at least."},
     {NULL, NULL, 0, NULL},
@@ -251,7 +253,9 @@ static int module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
     state->engine_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &engine_spec, NULL);
-    if (state->engine_type == NULL || PyModule_AddType(module, state->engine_type)) {
+    state->patcher_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &patcher_spec, NULL);
+    if (state->engine_type == NULL || state->patcher_type == NULL || PyModule_AddType(module, state->engine_type)
+        || PyModule_AddType(module, state->patcher_type)) {
         return -1;
     }
     return view_add_types(module, state);
@@ -266,6 +270,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->vector_view_type);
     Py_VISIT(state->map_view_type);
     Py_VISIT(state->field_type);
+    Py_VISIT(state->patcher_type);
     Py_VISIT(state->verify_name);
     return 0;
 }
@@ -279,6 +284,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->vector_view_type);
     Py_CLEAR(state->map_view_type);
     Py_CLEAR(state->field_type);
+    Py_CLEAR(state->patcher_type);
     Py_CLEAR(state->verify_name);
     return 0;
 }

@@ -8,21 +8,10 @@ int read_nested(Reader *reader, const Node *node, uint64_t place, PyObject **val
         leave_segment(reader);
         return -1;
     }
-    /* Not on the stack, where messages nest deeply. */
-    CheckedVtable *checked = PyMem_Calloc(CHECKED_VTABLES, sizeof *checked);
-    if (checked == NULL) {
-        leave_segment(reader);
-        PyErr_NoMemory();
-        return -1;
-    }
     Reader outer;
-    int failed = enter_nested(reader, first, size, &outer, &root);
-    if (!failed) {
-        reader->checked = checked;
-        failed = read_alone(reader, &reader->engine->nodes[node->item], root, value);
-    }
+    int failed = enter_nested(reader, first, size, &outer, &root)
+                 || read_alone(reader, &reader->engine->nodes[node->item], root, value);
     leave_nested(reader, &outer);
     leave_segment(reader);
-    PyMem_Free(checked);
-    return failed;
+    return failed ? -1 : 0;
 }

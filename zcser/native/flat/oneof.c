@@ -15,19 +15,15 @@ const Place *option_numbered(const Node *node, uint32_t number)
     return NULL;
 }
 
-int read_kinds(Reader *reader, const TableAt *table, uint32_t index)
+int read_kinds(Reader *reader, const TableAt *table, Slot slot)
 {
-    int kinds = slot_within(reader, table, index - 1, 4), values = slot_within(reader, table, index, 4);
-    if (kinds < 0 || values < 0) {
-        return -1;
-    }
-    if (kinds == 0 && values != 0) {
+    if (slot.kind_offset == 0 && slot.offset != 0) {
         return fault(reader, table->at, "a union has a value but no type");
     }
-    if (kinds != 0 && values == 0) {
+    if (slot.kind_offset != 0 && slot.offset == 0) {
         return fault(reader, table->at, "a union has a type but no value");
     }
-    return kinds;
+    return slot.kind_offset;
 }
 
 /* What the offset of an option leads to. */

@@ -306,6 +306,8 @@ void program_free(Engine *engine)
         }
         PyMem_Free(node->parts);
         PyMem_Free(node->shape);
+        PyMem_Free(node->attributes);
+        forget_vtables(node);
     }
     PyMem_Free(engine->nodes);
     engine->nodes = NULL;

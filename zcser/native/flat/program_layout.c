@@ -54,14 +54,15 @@ static int lay_out(Engine *engine, Node *node)
         if (measure(engine, node, place)) {
             return -1;
         }
+        const Node *target = &engine->nodes[place->node];
         if (is_table && place->kind_size != 0) {
             node->parts[node->part_count++]
-                = (Part){place->index - 1, (uint16_t)position, place->kind_size, place->kind_size, true};
+                = (Part){target, place->index - 1, (uint16_t)position, place->kind_size, place->kind_size, true};
         }
         if (is_table) {
             node->parts[node->part_count++]
-                = (Part){place->index, (uint16_t)position, place->size, place->align, false};
-            node->has_wide = node->has_wide || (!is_inline(engine->nodes[place->node].op) && place->size == 8);
+                = (Part){target, place->index, (uint16_t)position, place->size, place->align, false};
+            node->has_wide = node->has_wide || (!is_inline(target->op) && place->size == 8);
         }
     }
     qsort(node->parts, (size_t)node->part_count, sizeof *node->parts, compare_parts);

@@ -6,15 +6,45 @@
 
 #include "flat.h"
 
-/* What a vtable that was checked for a node says of that node's tables. */
+/* How far the tables of a vtable reach, and what else its bytes tell of all of them. */
 typedef struct {
-    const Node *node;        /* NULL: an empty place of the cache. */
-    uint64_t vtable;
     uint32_t vtable_size;
     uint32_t size;           /* Bytes that a table reaches at least. */
     uint32_t mask;           /* What a table's position must be under it: `rest`. */
     uint32_t rest;
-} CheckedVtable;
+    bool has_unknown;        /* They have a field that is not in the schema. */
+} Extent;
+
+/* Where a place stands in a table; 0: the table lacks it. */
+typedef struct {
+    uint16_t offset;
+    uint16_t kind_offset;    /* Of the slot before, if the place has one. */
+} Slot;
+
+/* A vtable that was found right for a node, and what follows from its bytes alone. Messages of a schema have few of
+   them: a table whose vtable has the same bytes needs no second look at its slots. */
+struct Vtable {
+    Vtable *next;
+    const Node *node;
+    Extent extent;
+    uint32_t head;           /* Its first 4 bytes. */
+    uint32_t check_count;
+    const Slot *slots;       /* By place. */
+    const uint16_t *checks;  /* Places that it has whose values have to be looked at where a message is checked. */
+    const uint8_t *bytes;
+};
+
+/* Vtables that are remembered of a node. */
+#define MOST_VTABLES 16
+
+/* Without the GIL, a list of vtables is gone through while another thread adds to it. */
+#ifdef Py_GIL_DISABLED
+#define LOAD_VTABLE(link) ((Vtable *)_Py_atomic_load_ptr_acquire(&(link)))
+#define STORE_VTABLE(link, vtable) _Py_atomic_store_ptr_release(&(link), vtable)
+#else
+#define LOAD_VTABLE(link) (link)
+#define STORE_VTABLE(link, vtable) ((link) = (vtable))
+#endif
 
 /* One of the buffers that a message comes in. */
 typedef struct {
@@ -33,9 +63,6 @@ typedef struct {
     Segment items[];
 } Segments;
 
-/* Vtables that a reader remembers; a power of two. */
-#define CHECKED_VTABLES 32
-
 /* A message at work, and what is wrong with it. */
 typedef struct {
     Engine *engine;
@@ -48,10 +75,9 @@ typedef struct {
     Segments *segments;      /* Borrowed. NULL: the message is whole; those that are nested in another always are. */
     bool copy;               /* Bytes and tensors are copied out. */
     bool is_stable;          /* The message cannot change while it is read. */
-    bool refuse_unknown;     /* Fields that are not in the schema. */
+    bool has_unknown;        /* A field that is not in the schema was met. */
     bool notes_reached;      /* Segments that something leads to are marked. */
     bool is_away;            /* In another segment than the first, which all that concerns the message above is of. */
-    CheckedVtable *checked;  /* CHECKED_VTABLES of them, zeroed, where many tables will be read; else NULL. */
     uint64_t at;             /* Table at work: offsets past the end, and strings that are no UTF-8, are blamed on it. */
     int64_t elements;        /* Left, of limits.elements. */
     int64_t bytes;           /* Left, of what a message of this size may show. */
@@ -69,6 +95,7 @@ typedef struct {
     uint64_t vtable;
     uint32_t vtable_size;
     uint32_t size;
+    const Vtable *known;     /* NULL: its slots are looked up one by one. */
 } TableAt;
 
 #define NOWHERE UINT64_MAX
@@ -104,6 +131,9 @@ void reader_end(Reader *reader);
    case. */
 int enter_nested(Reader *reader, uint64_t first, uint64_t size, Reader *outer, uint64_t *root);
 void leave_nested(Reader *reader, const Reader *outer);
+
+/* vtable.c: check a vtable that is not known. It is afterwards, if it can be, or else `known` is NULL. */
+int meet_vtable(Reader *reader, const Node *node, int64_t start, Extent *extent, const Vtable **known);
 
 /* Find a table of a node at a place: checks its vtable and every slot's place, and counts its bytes. */
 int read_table_at(Reader *reader, const Node *node, uint64_t at, TableAt *table);
@@ -147,8 +177,27 @@ extern const Node PLAIN_VECTOR, PLAIN_BYTES;
    follow. */
 int read_string(Reader *reader, const Node *node, uint64_t place, uint64_t *first, uint64_t *size);
 
+/* The same, if offset and length have 4 bytes and nothing is wrong; else false, and read_string says what is. Counts
+   nothing. */
+static inline bool find_string(const Reader *reader, const Node *node, uint64_t place, uint64_t *first, uint64_t *size)
+{
+    uint32_t offset = load_u32(reader->base + place);
+    uint64_t at = place + offset;
+    if (node->is_far || offset == 0 || at & 3 || at + 4 > reader->end) {
+        return false;
+    }
+    *first = at + 4;
+    *size = load_u32(reader->base + at);
+    return *first + *size < reader->end && reader->base[*first + *size] == 0
+           && (node->bound < 0 || *size <= (uint64_t)node->bound);
+}
+
 /* Whether bytes are UTF-8 as Python has it. */
 bool is_utf8(const uint8_t *bytes, size_t size);
+
+/* The str of bytes that do not change meanwhile, if they are ASCII, or few; NULL without an exception: Python's decoder
+   is to be asked. */
+PyObject *text_of(const uint8_t *bytes, size_t size);
 
 /* Whether all bytes are ASCII. */
 bool is_ascii(const uint8_t *bytes, size_t size);
@@ -162,6 +211,11 @@ int read_tensor(Reader *reader, const Node *node, const TableAt *table, PyObject
 
 /* A scalar or enum at a place that lies in the message. New reference, or NULL with a fault. */
 PyObject *read_scalar(Reader *reader, const Node *node, uint64_t place);
+
+/* The value that stands at a slot's place, if it is a number, a member of an enum, or a string of an immutable message,
+   and nothing is wrong with it, as with most: 1, its bytes taken off from `bytes`. 0: read_value has to be asked; -1
+   with an exception. */
+int read_plain(const Reader *reader, const Node *node, uint64_t place, int64_t *bytes, PyObject **value);
 
 /* The value of a node that stands at a slot's place, or, with `value` NULL, a check of it alone. For a UNION or ONEOF,
    `kind` is its number, for a ONEOFS the place of the offset to the numbers, and 0 for all else. */
@@ -261,9 +315,9 @@ static inline void leave_segment(Reader *reader)
     }
 }
 
-/* After all of a message was read, from a root on: refuse segments that nothing leads to, unless there is a field that
-   the schema does not have, whose they may be. */
-int check_reached(Reader *reader, const Node *node, uint64_t root);
+/* After all of a message was read: refuse segments that nothing leads to, unless there is a field that the schema does
+   not have, whose they may be. */
+int check_reached(Reader *reader);
 
 /* nested.c */
 int read_nested(Reader *reader, const Node *node, uint64_t place, PyObject **value);
@@ -284,18 +338,33 @@ int read_place(Reader *reader, const Place *place, const TableAt *table, PyObjec
 /* The object of a record, of its fields in the record's order, NULL where one is absent. Takes the fields over. */
 PyObject *make_record(const Node *node, PyObject **fields);
 
-/* The number of a union whose value's slot is `index`, checked against what is there:
-   0 (and no fault) only where both slots are lacking. -1 with a fault. */
-int read_kind(Reader *reader, const Node *node, const TableAt *table, uint32_t index);
+/* The number of a union, checked against what is there: 0 (and no fault) only where both slots are lacking, and of a
+   ONEOFS the offset in the table of the slot of its numbers, likewise. -1 with a fault. */
+int read_kind(Reader *reader, const Node *node, const TableAt *table, Slot slot);
+int read_kinds(Reader *reader, const TableAt *table, Slot slot);
 
-/* The offset in the table of the slot of a ONEOFS' numbers, likewise. */
-int read_kinds(Reader *reader, const TableAt *table, uint32_t index);
-
-/* Of whichever a place is. */
-static inline int read_kind_of(Reader *reader, const Node *node, const TableAt *table, const Place *place)
+/* Find a place's slot in a table: its offset, 0 where it is lacking, and `kind`: of a union its number or numbers as
+   above, else 0. -1 with a fault. */
+static inline int find_slot(Reader *reader, const Node *node, const TableAt *table, const Place *place, int *kind)
 {
-    return place->kind_size == 1 ? read_kind(reader, node, table, place->index)
-                                 : read_kinds(reader, table, place->index);
+    Slot slot = {0, 0};
+    *kind = 0;
+    if (table->known != NULL) {
+        slot = table->known->slots[place - table->known->node->places];
+    } else {
+        int offset = slot_within(reader, table, place->index, place->size);
+        int kind_offset
+            = place->kind_size == 0 ? 0 : slot_within(reader, table, place->index - 1u, place->kind_size);
+        if (offset < 0 || kind_offset < 0) {
+            return -1;
+        }
+        slot = (Slot){(uint16_t)offset, (uint16_t)kind_offset};
+    }
+    if (place->kind_size != 0) {
+        *kind = place->kind_size == 1 ? read_kind(reader, node, table, slot) : read_kinds(reader, table, slot);
+        return *kind <= 0 ? *kind : slot.offset;
+    }
+    return slot.offset;
 }
 
 /* A read-only slice of the message, or a copy of it, as the reader says. */

@@ -1,9 +1,8 @@
 /* Values without parts: scalars, enums, strings. */
 #include "read.h"
 
-int64_t read_bits(const Reader *reader, Op op, uint64_t place)
+static int64_t bits_at(Op op, const uint8_t *at)
 {
-    const uint8_t *at = reader->base + place;
     switch (op) {
     case OP_INT8:
         return (int8_t)*at;
@@ -21,6 +20,11 @@ int64_t read_bits(const Reader *reader, Op op, uint64_t place)
     default:
         return *at;
     }
+}
+
+int64_t read_bits(const Reader *reader, Op op, uint64_t place)
+{
+    return bits_at(op, reader->base + place);
 }
 
 PyObject *enum_value(const Node *node, int64_t number)
@@ -50,10 +54,9 @@ static PyObject *read_enum(Reader *reader, const Node *node, uint64_t place)
     return Py_NewRef(value);
 }
 
-PyObject *read_scalar(Reader *reader, const Node *node, uint64_t place)
+static PyObject *number_at(Op op, const uint8_t *at)
 {
-    const uint8_t *at = reader->base + place;
-    switch (node->op) {
+    switch (op) {
     case OP_NULL:
         return Py_NewRef(Py_None);
     case OP_BOOL:
@@ -66,11 +69,14 @@ PyObject *read_scalar(Reader *reader, const Node *node, uint64_t place)
         return PyFloat_FromDouble(load_f32(at));
     case OP_FLOAT64:
         return PyFloat_FromDouble(load_f64(at));
-    case OP_ENUM:
-        return read_enum(reader, node, place);
     default:
-        return PyLong_FromLongLong(read_bits(reader, node->op, place));
+        return PyLong_FromLongLong(bits_at(op, at));
     }
+}
+
+PyObject *read_scalar(Reader *reader, const Node *node, uint64_t place)
+{
+    return node->op == OP_ENUM ? read_enum(reader, node, place) : number_at(node->op, reader->base + place);
 }
 
 /* Python's words for what is wrong with the UTF-8 of a string. */
@@ -94,7 +100,8 @@ static int fault_of_utf8(Reader *reader)
 static PyObject *decode_utf8(const Reader *reader, const char *bytes, uint64_t size)
 {
     if (reader->is_stable) {
-        return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)size, NULL);
+        PyObject *text = text_of((const uint8_t *)bytes, size);
+        return text != NULL || PyErr_Occurred() ? text : PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)size, NULL);
     }
     /* Python's decoder reads bytes twice: they must not change in between. */
     PyObject *copy = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
@@ -133,4 +140,27 @@ int check_text(Reader *reader, uint64_t first, uint64_t size)
     }
     Py_XDECREF(decode_utf8(reader, (const char *)reader->base + first, size));
     return fault_of_utf8(reader);
+}
+
+int read_plain(const Reader *reader, const Node *node, uint64_t place, int64_t *bytes, PyObject **value)
+{
+    uint64_t first, size;
+    switch (node->op) {
+    case OP_STRING:
+        if (!reader->is_stable || !find_string(reader, node, place, &first, &size)) {
+            return 0;
+        }
+        *bytes -= (int64_t)(4 + size + 1);
+        *value = text_of(reader->base + first, size);
+        return *value != NULL ? 1 : PyErr_Occurred() ? -1 : 0;
+    case OP_ENUM:
+        *value = Py_XNewRef(enum_value(node, read_bits(reader, node->number, place)));
+        return *value != NULL;
+    default:
+        if (node->op > OP_ENUM) {
+            return 0;
+        }
+        *value = number_at(node->op, reader->base + place);
+        return *value != NULL ? 1 : -1;
+    }
 }

@@ -190,32 +190,14 @@ int read_in_segments(Reader *reader, const Node *node, uint64_t place, uint32_t 
     return 0;
 }
 
-/* Whether a field of the message is not in the schema; -1 with an exception. */
-static int has_unknown(Reader *reader, const Node *node, uint64_t root)
+int check_reached(Reader *reader)
 {
-    Reader again = *reader;
-    CheckedVtable checked[CHECKED_VTABLES] = {{0}};
-    again.slices = NULL;
-    again.checked = checked;
-    again.refuse_unknown = true;
-    again.elements = reader->engine->elements;
-    again.bytes = INT64_MAX;
-    int failed = read_alone(&again, node, root, NULL);
-    bool is_exception = failed && again.reason == NULL;
-    reader_end(&again);
-    return is_exception ? -1 : failed != 0;
-}
-
-int check_reached(Reader *reader, const Node *node, uint64_t root)
-{
-    for (Py_ssize_t index = 1; index < reader->segments->count; index++) {
+    for (Py_ssize_t index = 1; !reader->has_unknown && index < reader->segments->count; index++) {
         const Segment *segment = &reader->segments->items[index];
         if (!segment->is_reached) {
-            int unknown = has_unknown(reader, node, root);
-            return unknown != 0 ? (unknown < 0 ? -1 : 0)
-                                : fault_of_all(reader, segment->start, false,
-                                               "nothing in the message leads to segment %zd, of %llu bytes", index,
-                                               ULL(segment->size));
+            return fault_of_all(reader, segment->start, false,
+                                "nothing in the message leads to segment %zd, of %llu bytes", index,
+                                ULL(segment->size));
         }
     }
     return 0;

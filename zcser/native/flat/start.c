@@ -77,10 +77,9 @@ static int begin(Reader *reader, Engine *engine, const uint8_t *base, Py_ssize_t
     reader->segments = segments;
     reader->copy = copy;
     reader->is_stable = PyBytes_CheckExact(source);
-    reader->refuse_unknown = engine->refuse_unknown;
+    reader->has_unknown = false;
     reader->notes_reached = segments != NULL;
     reader->is_away = false;
-    reader->checked = NULL;
     reader->at = 0;
     reader->elements = engine->elements;
     reader->bytes = AMPLIFICATION_BASE + AMPLIFICATION_FACTOR * (int64_t)total;
@@ -123,7 +122,6 @@ int enter_nested(Reader *reader, uint64_t first, uint64_t size, Reader *outer, u
     reader->skipped += first;
     reader->segments = NULL;
     reader->is_away = false;
-    reader->checked = NULL;
     if (size < SMALLEST) {
         return fault_cut(reader, 0, "%llu bytes are fewer than any message has", ULL(size));
     }
@@ -138,7 +136,6 @@ void leave_nested(Reader *reader, const Reader *outer)
     reader->skipped = outer->skipped;
     reader->segments = outer->segments;
     reader->is_away = outer->is_away;
-    reader->checked = outer->checked;
     reader->at = outer->at;
 }
 

@@ -107,7 +107,8 @@ static int64_t extent_bytes(Py_ssize_t itemsize, int dimensions, const int64_t *
     int64_t bytes = itemsize;
     for (int axis = 0; axis < dimensions; axis++) {
         if (shape[axis] != 0) {
-            if (bytes > INT64_MAX / shape[axis]) {
+            /* Few tensors are so large that a division has to tell. */
+            if ((bytes | shape[axis]) > INT32_MAX && bytes > INT64_MAX / shape[axis]) {
                 return -1;
             }
             bytes *= shape[axis];

@@ -12,6 +12,21 @@ static bool is_scalar(Op op)
     return op <= OP_ENUM;
 }
 
+/* The value of a place by its position in a table. */
+static inline int make_field(Reader *reader, const Node *node, Py_ssize_t position, const TableAt *table,
+                             PyObject **value)
+{
+    const Place *place = &node->places[position];
+    if (table->known != NULL && place->kind_size == 0 && table->known->slots[position].offset != 0) {
+        int found = read_plain(reader, &reader->engine->nodes[place->node],
+                               table->at + table->known->slots[position].offset, &reader->bytes, value);
+        if (found != 0) {
+            return found < 0 ? -1 : 0;
+        }
+    }
+    return read_place(reader, place, table, value);
+}
+
 /* Make a record of its table, whose place was counted. */
 static int make_fields(Reader *reader, const Node *node, const TableAt *table, PyObject **value)
 {
@@ -24,7 +39,7 @@ static int make_fields(Reader *reader, const Node *node, const TableAt *table, P
             return -1;
         }
     }
-    while (made < count && read_place(reader, &node->places[made], table, &fields[node->places[made].position]) == 0) {
+    while (made < count && make_field(reader, node, made, table, &fields[node->places[made].position]) == 0) {
         made++;
     }
     if (made == count) {
@@ -41,10 +56,35 @@ static int make_fields(Reader *reader, const Node *node, const TableAt *table, P
     return *value == NULL ? -1 : 0;
 }
 
+/* Whether nothing is wrong with what stands at a slot's place, if it is a string; its bytes are counted then. Else
+   read_place says what is wrong. */
+static bool is_good_string(Reader *reader, const Node *node, uint64_t place)
+{
+    uint64_t first, size;
+    if (node->op != OP_STRING || !find_string(reader, node, place, &first, &size)
+        || !is_utf8(reader->base + first, size)) {
+        return false;
+    }
+    reader->bytes -= (int64_t)(4 + size + 1);
+    return true;
+}
+
 static int check_fields(Reader *reader, const Node *node, const TableAt *table)
 {
-    for (Py_ssize_t index = 0; index < node->place_count; index++) {
-        if (read_place(reader, &node->places[index], table, NULL)) {
+    const Vtable *known = table->known;
+    if (known == NULL) {
+        for (Py_ssize_t index = 0; index < node->place_count; index++) {
+            if (read_place(reader, &node->places[index], table, NULL)) {
+                return -1;
+            }
+        }
+        return 0;
+    }
+    for (uint32_t number = 0; number < known->check_count; number++) {
+        const Place *place = &node->places[known->checks[number]];
+        uint64_t at = table->at + known->slots[known->checks[number]].offset;
+        if (!is_good_string(reader, &reader->engine->nodes[place->node], at)
+            && read_place(reader, place, table, NULL)) {
             return -1;
         }
     }
@@ -104,7 +144,7 @@ int read_alone(Reader *reader, const Node *node, uint64_t at, PyObject **value)
     case OP_TENSOR:
         return read_tensor(reader, node, &table, value);
     default:
-        return read_place(reader, &node->places[0], &table, value);
+        return value == NULL ? check_fields(reader, node, &table) : make_field(reader, node, 0, &table, value);
     }
 }
 
@@ -120,7 +160,12 @@ int read_through(Reader *reader, const Node *node, uint64_t place, PyObject **va
 static int read_str(Reader *reader, const Node *node, uint64_t place, PyObject **value)
 {
     uint64_t first, size;
-    int failed = read_string(reader, node, place, &first, &size);
+    int failed = 0;
+    if (find_string(reader, node, place, &first, &size)) {
+        reader->bytes -= (int64_t)(4 + size + 1);
+    } else {
+        failed = read_string(reader, node, place, &first, &size);
+    }
     if (!failed && value == NULL) {
         failed = check_text(reader, first, size);
     } else if (!failed) {
@@ -233,12 +278,7 @@ int read_place(Reader *reader, const Place *place, const TableAt *table, PyObjec
     if (value == NULL && node->op < OP_ENUM) {
         return 0; /* Every number is one; where it stands was checked with the vtable. */
     }
-    int kind = 0, offset = slot_within(reader, table, place->index, place->size), failed = offset < 0;
-    if (!failed && place->kind_size != 0) {
-        kind = read_kind_of(reader, node, table, place);
-        failed = kind < 0;
-        offset = kind == 0 ? 0 : offset;
-    }
+    int kind, offset = find_slot(reader, node, table, place, &kind), failed = offset < 0;
     if (!failed) {
         uint64_t at = table->at + (uint64_t)offset;
         reader->at = table->at;

@@ -4,12 +4,9 @@
 /* Check the whole message. What the reader may still show is counted anew after that. */
 static int verify_root(Reader *reader, const Node *node, uint64_t root)
 {
-    CheckedVtable checked[CHECKED_VTABLES] = {{0}};
     int64_t elements = reader->elements, bytes = reader->bytes;
-    reader->checked = checked;
     int failed = read_alone(reader, node, root, NULL) || (reader->bytes < 0 && overspent(reader, 0))
-                 || (reader->segments != NULL && check_reached(reader, node, root));
-    reader->checked = NULL;
+                 || (reader->segments != NULL && check_reached(reader));
     reader->elements = elements;
     reader->bytes = bytes;
     return failed ? -1 : 0;
@@ -20,6 +17,10 @@ static int view_arguments(const State *state, PyObject *const *args, Py_ssize_t 
                           PyObject **data)
 {
     PyObject *found[2] = {NULL, NULL};
+    if (nargs == 1 && kwnames == NULL) {
+        *data = args[0];
+        return 1;
+    }
     if (nargs == 1 && kwnames != NULL && PyTuple_GET_SIZE(kwnames) == 1
         && PyTuple_GET_ITEM(kwnames, 0) == state->verify_name) {
         found[0] = args[0]; /* As all callers have it that write the name out. */
@@ -92,9 +93,30 @@ void view_dealloc(View *self)
     if (self->weak_references != NULL) {
         PyObject_ClearWeakRefs((PyObject *)self);
     }
-    Py_XDECREF(self->message);
-    type->tp_free(self);
+    Message *message = self->message;
+    Engine *engine = message->start.engine;
+    Node *node = &engine->nodes[self->node - engine->nodes];
+    if ((PyObject *)type == node->view_class) {
+        free_to((PyObject *)self, &node->spare);
+    } else {
+        PyObject_GC_Del(self);
+    }
+    Py_DECREF(message); /* The engine may go with it. */
     Py_DECREF(type);
+}
+
+void view_free_spares(Engine *engine)
+{
+    for (uint32_t index = 0; engine->nodes != NULL && index < engine->node_count; index++) {
+        if (engine->nodes[index].spare != NULL) {
+            PyObject_GC_Del(engine->nodes[index].spare);
+            engine->nodes[index].spare = NULL;
+        }
+    }
+    if (engine->spare_message != NULL) {
+        PyObject_GC_Del(engine->spare_message);
+        engine->spare_message = NULL;
+    }
 }
 
 PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -110,9 +132,7 @@ PyObject *view_value(View *self, PyObject *unused)
     if (message_enter(self->message)) {
         return NULL;
     }
-    CheckedVtable checked[CHECKED_VTABLES] = {{0}};
     Reader reader = self->message->start;
-    reader.checked = checked;
     reader.copy = true;
     PyObject *value = NULL;
     const TableView *record = (TableView *)self;
@@ -203,6 +223,14 @@ PyObject *engine_set_view(Engine *engine, PyObject *args)
     PyObject *own = is_table ? PyDict_Copy(fields) : NULL;
     if (is_table && own == NULL) {
         return NULL;
+    }
+    if (is_table && set_attributes(node, cls, fields)) {
+        Py_DECREF(own);
+        return NULL;
+    }
+    if (node->spare != NULL) {
+        PyObject_GC_Del(node->spare); /* Of another class, which may be larger. */
+        node->spare = NULL;
     }
     /* What type() gives a class would only, and slowly, look for slots and a dict that there are none of. */
     ((PyTypeObject *)cls)->tp_dealloc = (destructor)view_dealloc;

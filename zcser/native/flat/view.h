@@ -18,12 +18,6 @@
 #include <stddef.h>
 #include <structmember.h>
 
-/* Without the GIL, what changes is changed under the object's lock; with the GIL these do nothing. */
-#if PY_VERSION_HEX < 0x030D0000
-#define Py_BEGIN_CRITICAL_SECTION(object) {
-#define Py_END_CRITICAL_SECTION() }
-#endif
-
 typedef struct Message {
     PyObject_HEAD
     Reader start;          /* A reader as it begins; the outermost message owns its engine and its source. */
@@ -82,6 +76,30 @@ typedef struct {
     const Place *place;
 } Field;
 
+/* An object of a class, in the `spare` memory where there is some; NULL with an exception. And keep the memory of one
+   that is gone, if there is no spare. Without the GIL, there never is. */
+static inline PyObject *new_of(PyTypeObject *type, PyObject **spare)
+{
+    PyObject *found = *spare;
+    if (found == NULL) {
+        return _PyObject_GC_New(type);
+    }
+    *spare = NULL;
+    return PyObject_Init(found, type);
+}
+
+static inline void free_to(PyObject *gone, PyObject **spare)
+{
+#ifndef Py_GIL_DISABLED
+    if (*spare == NULL) {
+        *spare = gone;
+        return;
+    }
+#endif
+    (void)spare;
+    PyObject_GC_Del(gone);
+}
+
 /* A message over any buffer, or over segments, with its bytes: the rest of its reader begins later. NULL with an
    exception. */
 Message *message_new(Engine *engine, PyObject *data);
@@ -129,6 +147,9 @@ int sought_begin(const Engine *engine, const Place *place, bool is_inline, PyObj
 int search(const VectorView *self, Reader *reader, const Sought *sought, Py_ssize_t *index, TableAt *table);
 /* The table that an item of a vector of offsets is. */
 int find_item(const VectorView *self, Reader *reader, Py_ssize_t index, TableAt *table);
+
+/* view_table.c: find the fields of a node that a class has as attributes, for reading them. -1 with an exception. */
+int set_attributes(Node *node, PyObject *cls, PyObject *fields);
 
 /* What all views have, for the slots of their types. */
 PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);

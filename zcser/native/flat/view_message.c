@@ -102,8 +102,9 @@ static void message_dealloc(Message *self)
     PyObject_GC_UnTrack(self);
     message_clear(self);
     Py_XDECREF(self->outer);
-    Py_XDECREF(self->start.engine);
-    type->tp_free(self);
+    Engine *engine = self->start.engine;
+    free_to((PyObject *)self, &engine->spare_message);
+    Py_DECREF(engine);
     Py_DECREF(type);
 }
 
@@ -124,7 +125,7 @@ PyType_Spec message_spec = {
 /* A message without bytes, which is not tracked yet. */
 static Message *new_message(Engine *engine)
 {
-    Message *self = PyObject_GC_New(Message, engine->state->message_type);
+    Message *self = (Message *)new_of(engine->state->message_type, &engine->spare_message);
     if (self != NULL) {
         self->start.engine = (Engine *)Py_NewRef(engine);
         self->start.source = NULL;

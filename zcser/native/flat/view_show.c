@@ -2,13 +2,15 @@
 #include "view.h"
 
 /* An object of a node's view class; what follows its `head` is not set, and it is not tracked yet. */
-static View *new_view(Message *message, const Node *node)
+static View *new_view(Message *message, const Node *shown)
 {
+    Engine *engine = message->start.engine;
+    Node *node = &engine->nodes[shown - engine->nodes];
     if (node->view_class == NULL) {
         PyErr_SetString(PyExc_SystemError, "the engine was given no view class for a node");
         return NULL;
     }
-    View *view = PyObject_GC_New(View, (PyTypeObject *)node->view_class);
+    View *view = (View *)new_of((PyTypeObject *)node->view_class, &node->spare);
     if (view != NULL) {
         view->weak_references = NULL;
         view->message = (Message *)Py_NewRef(message);
@@ -152,7 +154,7 @@ int find_table(Reader *reader, uint64_t at, TableAt *table)
         return fault_cut(reader, (uint64_t)start, "a vtable of %u bytes leads past the end", (unsigned int)size);
     }
     uint64_t rest = reader->end - at;
-    *table = (TableAt){at, (uint64_t)start, size, rest < INT32_MAX ? (uint32_t)rest : INT32_MAX};
+    *table = (TableAt){at, (uint64_t)start, size, rest < INT32_MAX ? (uint32_t)rest : INT32_MAX, NULL};
     return 0;
 }
 
@@ -200,11 +202,7 @@ PyObject *show_slot(Message *message, Reader *reader, const TableAt *table, cons
 {
     const Node *node = &reader->engine->nodes[place->node];
     reader->at = table->at;
-    int kind = 0;
-    if (place->kind_size != 0 && (kind = read_kind_of(reader, node, table, place)) < 0) {
-        return NULL;
-    }
-    int offset = place->kind_size != 0 && kind == 0 ? 0 : slot_within(reader, table, place->index, place->size);
+    int kind, offset = find_slot(reader, node, table, place, &kind);
     if (offset <= 0) {
         if (offset < 0) {
             return NULL;

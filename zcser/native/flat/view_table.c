@@ -12,8 +12,32 @@ static PyObject *show_part(TableView *self, Reader *reader, const Place *place)
     return place == self->oneof.option ? show_option(message, reader, node, self->oneof.place) : Py_NewRef(Py_None);
 }
 
+/* What most fields are, read without what the others need: 1; 0 if this is another, or wrong; -1 with an exception. No
+   code runs meanwhile that could release the message. */
+static int read_plain_field(TableView *self, const Place *place, PyObject **value)
+{
+#ifdef Py_GIL_DISABLED
+    (void)self, (void)place, (void)value;
+#else
+    Message *message = self->head.message;
+    if (self->head.node->op == OP_TABLE && place->kind_size == 0 && !outermost(message)->is_released) {
+        const Reader *start = &message->start;
+        uint32_t offset = slot_of(start, &self->table, place->index);
+        int64_t bytes = 0;
+        if (offset != 0 && offset + place->size <= self->table.size) {
+            return read_plain(start, &start->engine->nodes[place->node], self->table.at + offset, &bytes, value);
+        }
+    }
+#endif
+    return 0;
+}
+
 static PyObject *read_field(TableView *self, const Place *place)
 {
+    PyObject *plain = NULL;
+    if (read_plain_field(self, place, &plain) != 0) {
+        return plain;
+    }
     Message *message = self->head.message;
     if (message_enter(message)) {
         return NULL;
@@ -62,6 +86,62 @@ static PyObject *table_subscript(TableView *self, PyObject *name)
     return no_field(self, name);
 }
 
+static inline size_t hash_of(const PyObject *name)
+{
+    return (uintptr_t)name >> 4;
+}
+
+int set_attributes(Node *node, PyObject *cls, PyObject *fields)
+{
+    size_t size = 4;
+    while (size < 2 * (size_t)PyDict_GET_SIZE(fields)) {
+        size *= 2;
+    }
+    Attribute *attributes = PyMem_Calloc(size, sizeof *attributes);
+    if (attributes == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    PyObject *key, *field;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(fields, &position, &key, &field)) {
+        const Place *place = ((Field *)field)->place;
+        PyObject *found = PyObject_GetAttr(cls, place->name); /* A field is its own attribute of a class. */
+        if (found == field) {
+            size_t at = hash_of(place->name) & (size - 1);
+            while (attributes[at].name != NULL) {
+                at = (at + 1) & (size - 1);
+            }
+            attributes[at] = (Attribute){place->name, place};
+        } else if (found == NULL) {
+            PyErr_Clear();
+        }
+        Py_XDECREF(found);
+    }
+    PyMem_Free(node->attributes);
+    node->attributes = attributes;
+    node->attribute_mask = size - 1;
+    return 0;
+}
+
+/* Attributes that are fields, which the names in code find at once; the rest as of any object. */
+static PyObject *table_getattro(TableView *self, PyObject *name)
+{
+    const Node *node = self->head.node;
+    if ((PyObject *)Py_TYPE(self) == node->view_class) {
+        for (size_t at = hash_of(name);; at++) {
+            const Attribute *attribute = &node->attributes[at & node->attribute_mask];
+            if (attribute->name == name) {
+                return read_field(self, attribute->place);
+            }
+            if (attribute->name == NULL) {
+                break;
+            }
+        }
+    }
+    return PyObject_GenericGetAttr((PyObject *)self, name);
+}
+
 static PyMethodDef table_methods[] = {
     VIEW_METHODS,
     {NULL, NULL, 0, NULL},
@@ -70,6 +150,7 @@ static PyMethodDef table_methods[] = {
 static PyType_Slot table_slots[] = {
     VIEW_SLOTS,
     {Py_tp_doc, "A record in a message."},
+    {Py_tp_getattro, table_getattro},
     {Py_tp_methods, table_methods},
     {Py_mp_subscript, table_subscript},
     {0, NULL},
@@ -127,8 +208,10 @@ static void field_dealloc(Field *self)
 /* The view that a field is asked to read: one of its own record. */
 static TableView *view_of_field(Field *self, PyObject *view)
 {
-    if ((PyObject *)Py_TYPE(view) == self->node->view_class
-        || (PyObject_TypeCheck(view, self->engine->state->table_view_type) && ((View *)view)->node == self->node)) {
+    /* A view's class alone does not tell: it can be changed, to that of another record. */
+    bool is_view = (PyObject *)Py_TYPE(view) == self->node->view_class
+                   || PyObject_TypeCheck(view, self->engine->state->table_view_type);
+    if (is_view && ((View *)view)->node == self->node) {
         return (TableView *)view;
     }
     PyErr_Format(PyExc_TypeError, "the field %R of another record than %s", self->place->name, Py_TYPE(view)->tp_name);

@@ -25,8 +25,7 @@ static int refuse_absent(Walk *walk)
 static int go_to_slot(Walk *walk, const TableAt *table, const Place *place)
 {
     const Node *node = &walk->engine->nodes[place->node];
-    int kind = place->kind_size == 0 ? 1 : read_kind_of(&walk->reader, node, table, place);
-    int offset = kind <= 0 ? kind : slot_within(&walk->reader, table, place->index, place->size);
+    int kind, offset = find_slot(&walk->reader, node, table, place, &kind);
     if (offset <= 0) {
         return offset < 0 ? -1 : refuse_absent(walk);
     }
@@ -97,8 +96,7 @@ static const Place *place_named(Walk *walk, PyObject *step)
 {
     const Node *node = walk->node;
     for (Py_ssize_t position = 0; PyUnicode_Check(step) && position < node->place_count; position++) {
-        int order = PyUnicode_Compare(node->places[position].name, step);
-        if (order == 0) {
+        if (PyUnicode_Compare(node->places[position].name, step) == 0) {
             return &node->places[position];
         }
     }
