@@ -144,6 +144,17 @@ def test_integers_in_a_tensor_of_floats_are_rounded_to_the_nearest(name):
     assert found.tolist() == [1.0, 16777216.0, float(np.float32(0.1))]
 
 
+@pytest.mark.parametrize("dtype", ["complex32", "bcomplex32"])
+@pytest.mark.parametrize("name", WRITERS)
+def test_small_complex_numbers_have_no_form_either(name, dtype):
+    try:
+        known = dtype_named(dtype)
+    except LookupError as error:
+        pytest.skip(str(error))
+    with pytest.raises(EncodeError, match="base64"):
+        codec(name, tensors="numbers").encode(np.array([1 + 2j], np.complex64).astype(known))
+
+
 @pytest.mark.parametrize("name", JSON)
 def test_both_forms_at_once_are_neither(name):
     text = b'{"dtype":"int8","shape":[1],"data":[1],"base64":"AQ=="}'

@@ -9,7 +9,7 @@ import pytest
 from zcser import registry
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def all_bytes_are_trusted() -> Any:
     plain = registry.codec
 

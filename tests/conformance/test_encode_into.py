@@ -8,7 +8,9 @@ import pytest
 from tests.conformance.laws import assert_same, cells, codecs, encodable, encoded, make, normal_of
 from tests.conformance.schemas import CASES
 from tests.conformance.strategies import samples
+from zcser import registry
 from zcser.core.errors import BufferTooSmallError, EncodeError
+from zcser.schema.model import List, Schema, Tensor
 
 FILL = 0xAA
 
@@ -127,3 +129,20 @@ def test_any_writable_contiguous_buffer_is_a_target(name):
     ):
         assert codec.encode_into(value, target) == len(data)
         assert bytes(memoryview(target).cast("B")[: len(data)]) == data
+
+
+@pytest.mark.parametrize("size", [16, 5000, 100_000])
+@pytest.mark.parametrize("name", codecs("encode_into"))
+def test_tensors_that_lie_in_the_target_are_written_as_they_were(name, size):
+    codec = registry.codec(name, Schema(List(Tensor("uint8", (size,)), length=2)))
+    for place in (0, 8, 64, 200, size // 2 // 8 * 8, size, size + 16):
+        out = filled(4 * size + 2000)
+        inside = np.frombuffer(out, np.uint8, size, place)
+        inside[:] = np.resize(np.arange(251, dtype=np.uint8), size)
+        value = [inside, np.resize(np.arange(7, dtype=np.uint8), size)]
+        for order in (value, value[::-1]):
+            before = bytes(out)
+            expected = codec.encode(order)
+            assert codec.encode_into(order, out) == len(expected)
+            assert out[: len(expected)] == expected
+            out[:] = before

@@ -5,12 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.conformance.laws import INFO, assert_same, assert_shows, cells, codecs, encodable, encoded, make, normal_of
+from tests.conformance.laws import (
+    INFO,
+    assert_same,
+    assert_shows,
+    cells,
+    codecs,
+    encodable,
+    encoded,
+    has,
+    make,
+    normal_of,
+)
 from tests.conformance.schemas import CASES
 from tests.conformance.strategies import plain, samples
 from zcser import registry
 from zcser.core.buffers import address
 from zcser.core.errors import DecodeError, EncodeError
+from zcser.core.view import to_value
 from zcser.schema.model import List, Schema, Tensor
 
 
@@ -49,6 +61,22 @@ def test_a_large_tensor_is_not_copied_into_segments(name):
 def test_wrong_segments_are_a_decode_error(name):
     codec = make(name, "sized")
     segments = [bytes(part) for part in codec.encode_segments(encodable(codec, samples(CASES["sized"], 20))[-1][0])]
-    for wrong in ([], segments[:-1], [*segments, b"more"], [b""] * len(segments), ["text"], [5]):
-        with pytest.raises(DecodeError):
-            codec.decode_segments(wrong)
+    released = memoryview(b"abc")
+    released.release()
+    for wrong in (
+        [],
+        segments[:-1],
+        [*segments, b"more"],
+        [b""] * len(segments),
+        ["text"],
+        [5],
+        [*segments[:-1], released],
+        released,
+        b"one piece",
+        None,
+        5,
+    ):
+        for operation in ("decode_segments", "view_segments"):
+            if has(name, operation):
+                with pytest.raises(DecodeError):
+                    to_value(getattr(codec, operation)(wrong))

@@ -254,6 +254,15 @@ def test_a_frame_is_written_into_memory_and_read_where_it_lies(make):
     del found
 
 
+@pytest.mark.parametrize("place", [0, 64, 128, 4096, 19_000, 20_000, 20_100])
+def test_segments_that_lie_in_the_memory_of_their_frame_are_written_as_they_were(place):
+    memory = bytearray(100_000)
+    memory[place : place + 20_000] = bytes(range(250)) * 80
+    inside, other = memoryview(memory)[place : place + 20_000], b"other" * 4000
+    write_frame(memory, PIECES, [other, inside])
+    assert read_frame(memory).decode(PIECES) == [other, bytes(range(250)) * 80]
+
+
 def test_memory_without_room_is_unchanged():
     memory = bytearray(b"\xaa" * 200)
     size = len(frame(TEXT, "abc"))

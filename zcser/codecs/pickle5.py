@@ -15,7 +15,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
-from zcser.core.buffers import Buffer, byte_view
+from zcser.core.buffers import Buffer, byte_views
 from zcser.core.errors import DecodeError
 from zcser.core.options import Options
 from zcser.schema.model import Schema
@@ -124,7 +124,7 @@ class Pickle5Codec(TreeWriter[T]):
 
     def decode_segments(self, segments: Sequence[Buffer], *, copy: bool = True) -> T:
         """See `Codec.decode_segments`."""
-        parts = [byte_view(segment, codec=self.name).toreadonly() for segment in segments]
+        parts = [part.toreadonly() for part in byte_views(segments, codec=self.name)]
         if not parts:
             raise DecodeError("a message has one segment at least", codec=self.name)
         if sum(map(len, parts)) > self.options.limits.bytes:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -72,6 +73,21 @@ def byte_view(data: object, *, codec: str | None = None) -> memoryview:
     return view.cast("B")
 
 
+def byte_views(segments: object, *, codec: str | None = None) -> list[memoryview]:
+    """`byte_view` of each of a list of buffers.
+
+    Raises
+    ------
+    DecodeError
+        As for `byte_view`, or `segments` is no list, nor anything else that can be iterated over.
+    """
+    try:
+        given = list(segments)  # type: ignore[call-overload]
+    except (TypeError, ValueError):  # a ValueError of a memoryview that was released, or of a closed mmap
+        raise DecodeError(f"a list of buffers is needed, not {type(segments).__name__}", codec=codec) from None
+    return [byte_view(segment, codec=codec) for segment in given]
+
+
 def _not_contiguous(data: object, codec: str | None) -> DecodeError:
     return DecodeError(
         f"the buffer ({type(data).__name__}) is not C-contiguous; pass bytes(view) or np.ascontiguousarray(array)",
@@ -98,6 +114,37 @@ def writable_view(out: object, offset: int = 0, *, codec: str | None = None) -> 
     if not isinstance(offset, int) or isinstance(offset, bool) or not 0 <= offset <= view.nbytes:
         raise EncodeError(f"offset {offset!r} is outside the buffer of {view.nbytes} bytes", codec=codec)
     return view[offset:]
+
+
+def write_pieces(pieces: Sequence[bytes | memoryview], out: memoryview, size: int) -> None:
+    """Write the pieces of a message one behind the other to the beginning of a buffer.
+
+    Parameters
+    ----------
+    pieces
+        Bytes, and flat memoryviews of memory that may be anyone's: of `out` itself too.
+    out
+        A flat, writable memoryview.
+    size
+        Bytes of all pieces; `out` has room for them.
+
+    Notes
+    -----
+    Copies: each piece once; all of them twice where one lies in the memory that is written, since a piece before it
+    would be written over what is still to be moved.
+    """
+    target = np.frombuffer(out[:size], np.uint8) if size else None
+    if target is not None and any(
+        np.may_share_memory(target, np.frombuffer(piece, np.uint8))
+        for piece in pieces
+        if piece.__class__ is memoryview and piece
+    ):
+        pieces = [b"".join(pieces)]
+    done = 0
+    for piece in pieces:
+        end = done + len(piece)
+        out[done:end] = piece
+        done = end
 
 
 def frozen_copy(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-from zcser.core.buffers import Buffer, byte_view, writable_view
+from zcser.core.buffers import Buffer, byte_view, writable_view, write_pieces
 from zcser.core.codec import Codec
 from zcser.core.errors import BufferTooSmallError, EncodeError, FrameError, FrameTruncatedError
 from zcser.frame.checksum import Checksum
@@ -222,11 +222,7 @@ def _write(write: Callable[[memoryview], int | None], piece: memoryview) -> None
 def _put(room: memoryview, pieces: list[memoryview], size: int, codec: str) -> None:
     if room.nbytes < size:
         raise BufferTooSmallError(size, room.nbytes, codec=codec)
-    room[:HEAD_SIZE] = bytes(HEAD_SIZE)
-    position = HEAD_SIZE
-    for piece in pieces[1:]:
-        room[position : position + piece.nbytes] = piece
-        position += piece.nbytes
+    write_pieces([bytes(HEAD_SIZE), *pieces[1:]], room, size)
     room[:HEAD_SIZE] = pieces[0]
 
 

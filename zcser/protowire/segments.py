@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from zcser.core.buffers import byte_view
+from zcser.core.buffers import byte_views, write_pieces
 from zcser.core.errors import DecodeError
 from zcser.protowire.stand_in import Parts, part_of
 
@@ -53,11 +53,7 @@ class Spliced(NamedTuple):
 
     def write(self, out: memoryview) -> None:
         """Write the message to the beginning of `out`, which has room for it."""
-        done = 0
-        for piece in self.segments():
-            end = done + len(piece)
-            out[done:end] = piece
-            done = end
+        write_pieces(self.segments(), out, self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +94,8 @@ def gather(segments: Any, codec: str) -> Gathered:
     DecodeError
         They are no buffers, or none.
     """
-    try:
-        given = list(segments)
-    except TypeError:
-        raise DecodeError(f"a list of buffers is needed, not {type(segments).__name__}", codec=codec) from None
-    if not given:
+    pieces = byte_views(segments, codec=codec)
+    if not pieces:
         raise DecodeError("there are no segments; an empty message has an empty one", codec=codec)
-    pieces = [byte_view(segment, codec=codec) for segment in given]
     pieces = [piece for piece in pieces if len(piece)]
     return Gathered(pieces, sum(map(len, pieces)))

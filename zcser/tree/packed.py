@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from zcser.core.buffers import Buffer, byte_view, writable_view
+from zcser.core.buffers import Buffer, byte_views, writable_view, write_pieces
 from zcser.core.errors import BufferTooSmallError, DecodeError
 from zcser.core.options import Options
 from zcser.schema.model import Kind, Map, Schema
@@ -67,10 +67,7 @@ class PackedCodec(TreeWriter[T]):
         room = writable_view(out, offset, codec=self.name)
         if size > len(room):
             raise BufferTooSmallError(size, len(room), codec=self.name)
-        at = 0
-        for part in parts:
-            room[at : at + len(part)] = part
-            at += len(part)
+        write_pieces(parts, room, size)
         return size
 
     def _parts(self, value: T) -> list[Any]:
@@ -104,7 +101,7 @@ class PackedCodec(TreeWriter[T]):
 
     def decode_segments(self, segments: Sequence[Buffer], *, copy: bool = True) -> T:
         """See `Codec.decode_segments`. One segment is a whole message; more are as `encode_segments` gave them."""
-        parts = [byte_view(segment, codec=self.name) for segment in segments]
+        parts = byte_views(segments, codec=self.name)
         if len(parts) == 1:
             return self.decode(parts[0], copy=copy)
         if sum(map(len, parts)) > self.options.limits.bytes:
