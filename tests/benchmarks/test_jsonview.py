@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 pytest.importorskip("simdjson")
@@ -69,8 +71,9 @@ def test_a_view_of_one_element_allocates_less_than_a_tenth_of_a_full_parse():
 
 def test_collections_are_of_what_makes_containers():
     assert origin._collections(lambda data: None, keep=True) == 0
-    # 700 new containers, which are kept, bring on a collection; some hundred are made here for each text.
-    assert origin._collections(lambda data: [[] for _ in range(10_000)], keep=True) >= 10
+    # So many new containers, which are kept, bring on a collection: 700, or 2000 from Python 3.13 on.
+    most = gc.get_threshold()[0]
+    assert origin._collections(lambda data: [[] for _ in range(10_000)], keep=True) >= 10_000 // most - 1 > 0
 
 
 def test_the_table_of_the_origin_shows_what_was_not_counted():

@@ -128,7 +128,7 @@ REFUSED = {
     "byte strings": (np.array([b"abc"]), "list of bytes"),
     "void": (np.zeros(2, "V3"), "uint8"),
     "long double": (np.zeros(2, np.longdouble), "long double"),
-    "dates without a unit": (np.array(["NaT"], "datetime64"), "no unit"),
+    "dates without a unit": (np.zeros(1, "datetime64"), "no unit"),
     "dates of 25 seconds": (np.array(["NaT"], "datetime64[25s]"), "multiple"),
     "masked": (np.ma.masked_array([1, 2], [0, 1]), "MaskedArray"),
     "matrix": (np.ones((2, 2)).view(type("Matrix", (np.ndarray,), {})), "Matrix"),

@@ -146,6 +146,7 @@ def test_the_collector_runs_inside_the_loop():
         seen.append(phase)
 
     begin, took = array("Q", bytes(8 * 20_000)), array("Q", bytes(8 * 20_000))
+    gc.enable()
     gc.callbacks.append(on_collection)
     try:
         LIBRARY.time_each(list, [((),)] * 20_000, begin, took, NEVER, keep=True)

@@ -282,7 +282,7 @@ REFUSED = {
     "inside an option": (list[int] | str, [1, "x"], "/1"),
     "array of objects": (np.ndarray, np.array([1, "x"], object), ""),
     "array of text": (np.ndarray, np.array(["x"]), ""),
-    "array of dates without a unit": (np.ndarray, np.array(["NaT"], "datetime64"), ""),
+    "array of dates without a unit": (np.ndarray, np.zeros(1, "datetime64"), ""),
     "structured array": (np.ndarray, np.zeros(2, "i4,f4"), ""),
     "long double array": (np.ndarray, np.zeros(2, np.longdouble), ""),
     "masked array": (np.ndarray, np.ma.masked_array([1, 2], [True, False]), ""),

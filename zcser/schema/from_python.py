@@ -306,6 +306,8 @@ def _peeled(hint: Any, path: str) -> tuple[Any, list[Any]]:
 def _alias_value(alias: Any, path: str, arguments: tuple[Any, ...] = ()) -> Any:
     try:
         return alias.__value__[arguments] if arguments else alias.__value__
+    except RecursionError:  # of the whole annotation, wherever the last step was
+        raise
     except Exception as error:  # the alias's value is a stranger's code, run here for the first time
         raise SchemaError(f"the alias {alias} cannot be evaluated: {error}", path=path) from error
 
