@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.laws import INFO, cells, make, messages, read, row, writer_of
+from tests.conformance.laws import INFO, MISSING, cells, make, messages, read, row, writer_of
 from zcser.core.errors import DecodeError
 
 PIECES = [
@@ -18,6 +18,11 @@ PIECES = [
     b"null", b"true", b"1e999", b"-0", b"\\ud800", b"\xc0\x80", b"\xed\xa0\x80", b"\x91", b"\xdf\xff\xff\xff\xff",
     b"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", b"\x08\x96\x01", b"\x0b", b"\x0c",
 ]  # fmt: skip
+
+
+CELLS = cells()
+UNTRUSTED = [cell for cell in CELLS if cell.values[0] in MISSING or not INFO[cell.values[0]].trusted_only]
+"""Without the codecs for trusted bytes alone: as a pickle a few bytes can ask for all of the memory, and get it."""
 
 
 def corpus(name: str, case: str, about: int) -> list[bytes]:
@@ -50,7 +55,7 @@ def mutations(messages_: list[bytes], seed: str, count: int) -> Iterator[bytes]:
         yield bytes(data)
 
 
-@pytest.mark.parametrize(("name", "case"), cells())
+@pytest.mark.parametrize(("name", "case"), CELLS)
 def test_a_message_cut_at_any_byte_is_refused_or_still_a_value(name, case):
     codec = make(name, case)
     self_delimiting = codec.info.self_delimiting
@@ -61,14 +66,14 @@ def test_a_message_cut_at_any_byte_is_refused_or_still_a_value(name, case):
                 assert isinstance(found, DecodeError), f"cut at {cut} of {data!r}"
 
 
-@pytest.mark.parametrize(("name", "case"), cells())
+@pytest.mark.parametrize(("name", "case"), UNTRUSTED)
 def test_mutated_messages_are_values_or_decode_errors(name, case):
     codec = make(name, case)
     for data in mutations(corpus(name, case, 100), f"{name} {case}", 60):
         read(codec, data)
 
 
-@pytest.mark.parametrize(("name", "case"), cells())
+@pytest.mark.parametrize(("name", "case"), UNTRUSTED)
 def test_arbitrary_bytes_are_values_or_decode_errors(name, case):
     codec = make(name, case)
     rng = random.Random(case)
@@ -76,7 +81,7 @@ def test_arbitrary_bytes_are_values_or_decode_errors(name, case):
         read(codec, data)
 
 
-@pytest.mark.parametrize(("name", "case"), cells())
+@pytest.mark.parametrize(("name", "case"), UNTRUSTED)
 def test_bytes_of_other_codecs_are_values_or_decode_errors(name, case):
     codec = make(name, case)
     for other in INFO:
@@ -85,7 +90,7 @@ def test_bytes_of_other_codecs_are_values_or_decode_errors(name, case):
                 read(codec, data)
 
 
-@pytest.mark.parametrize(("name", "case"), cells())
+@pytest.mark.parametrize(("name", "case"), CELLS)
 def test_bytes_of_other_schemas_are_values_or_decode_errors(name, case):
     codec = make(name, case)
     for other in ("json_like", "scalars", "lists", "recursive", "root_list", "sized", "root_empty"):
@@ -94,7 +99,7 @@ def test_bytes_of_other_schemas_are_values_or_decode_errors(name, case):
                 read(codec, data)
 
 
-@pytest.mark.parametrize(("name", "case"), cells())
+@pytest.mark.parametrize(("name", "case"), CELLS)
 def test_trailing_bytes_are_never_passed_over_in_silence(name, case):
     codec = make(name, case)
     for data in corpus(name, case, 60)[:3]:
@@ -103,7 +108,7 @@ def test_trailing_bytes_are_never_passed_over_in_silence(name, case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "case"), cells())
+@pytest.mark.parametrize(("name", "case"), UNTRUSTED)
 def test_the_law_of_hostile_bytes_in_depth(name, case):
     codec = make(name, case)
     for data in mutations(corpus(name, case, 200), f"deep {name} {case}", 4000):
