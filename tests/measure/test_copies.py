@@ -63,7 +63,7 @@ def test_a_run_says_what_each_operation_does_with_the_tensor(monkeypatch):
     assert {name: cell.copies.aliases for name, cell in cells.items()} == words
     assert cells["decode-nocopy"].copies.retained_bytes == cells["tensor"].copies.retained_bytes > 65536
     assert cells["decode"].copies.retained_bytes is None
-    assert result.cell("request-64k", "msgpack", "tensor").copies.aliases == "copy"
+    assert result.cell("request-64k", "msgpack", "tensor").copies.aliases == "alias"
     assert result.cell("request-64k", "msgpack", "load").copies is None
     ratios = {name: cell.copies.allocated_per_wire_byte for name, cell in cells.items()}
     if None not in ratios.values():
