@@ -308,25 +308,25 @@ def _short(
     retained = inputs.arguments(kept) if kept > 0 else []
     freeze()
     with live_heap(live_objects), collecting():
-        begin_ns = now_ns() - pace.waited_ns
+        begin_ns = now_ns() - pace.spent_ns
         for argument in warm:
             call(argument)
         means_ns, dirty = time_batches(call, first, patience_ns * len(first), pace=pace)
         operations = sum(map(len, first[: len(means_ns)]))
         single = _single(call, arguments, _PATIENCE * slot.latency_ns, keep=False)
         kept_calls = _single(call, retained, _PATIENCE * slot.retained_ns, keep=True) if retained else None
-        spent_ns = probed_ns + now_ns() - pace.waited_ns - begin_ns
+        spent_ns = probed_ns + now_ns() - pace.spent_ns - begin_ns
     # Caches have seen other cells since, and are warm again after a fraction of the calls.
     again = warm[: max(1, len(warm) // 8)]
     for part in later:
         yield
         freeze()
         with live_heap(live_objects), collecting():
-            begin_ns = now_ns() - pace.waited_ns
+            begin_ns = now_ns() - pace.spent_ns
             for argument in again:
                 call(argument)
             more_ns, more_dirty = time_batches(call, part, patience_ns * len(part), pace=pace)
-            spent_ns += now_ns() - pace.waited_ns - begin_ns
+            spent_ns += now_ns() - pace.spent_ns - begin_ns
         operations += sum(map(len, part[: len(more_ns)]))
         means_ns += more_ns
         dirty += more_dirty
