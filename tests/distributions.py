@@ -11,7 +11,7 @@ from pathlib import Path
 
 UNPACKAGED = {".gitignore"}
 GENERATED = {"PKG-INFO", "setup.cfg"}
-BUILT = {f"zcser/native/_{part}" for part in ("flat", "frame", "header", "zcount")}
+BUILT = {f"zcser/native/_{part}" for part in ("flat", "frame", "header", "protowire", "tree", "zcount")}
 
 
 def main(folder: Path) -> None:
