@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -16,11 +15,9 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from zcser.core.buffers import Buffer, byte_view
 from zcser.core.errors import CodecUnavailableError, SchemaError
 from zcser.protowire.given import ProtoSchema, given_schema
+from zcser.schema.compilers import compile_schema, source_file
 
 __all__ = ["load_descriptors", "load_proto"]
-
-_SECONDS = 60
-"""For protoc, which needs milliseconds."""
 
 
 def load_descriptors(data: Buffer, *, root: str | None = None) -> ProtoSchema:
@@ -80,37 +77,21 @@ def load_proto(
     CodecUnavailableError
         protoc is not installed: ``pip install 'zcser[proto]'`` brings the one of grpcio-tools.
     """
-    if isinstance(source, str) and ("{" in source or ";" in source):
-        text, path = source, None
-    else:
-        text, path = "", _readable(Path(source))
     with tempfile.TemporaryDirectory(prefix="zcser-proto-") as folder:
-        if path is None:
-            path = Path(folder, "schema.proto")
-            path.write_text(text, encoding="utf-8")
+        file = source_file(source, ".proto", folder)
         out = Path(folder, "out.pb")
-        places = [*(Path(directory).absolute() for directory in include), path.parent]
-        _run([*_protoc(), *(f"-I{place}" for place in places), "--include_imports", f"-o{out}", str(path)], folder)
+        places = [*(Path(directory).absolute() for directory in include), file.parent]
+        command = [*_protoc(), *(f"-I{place}" for place in places), "--include_imports", f"-o{out}", str(file)]
+        compile_schema("protoc", command, folder, is_reason=lambda line: "warning:" not in line)
         return given_schema(out.read_bytes(), root)
-
-
-def _readable(path: Path) -> Path:
-    if path.suffix != ".proto":
-        raise SchemaError(f"{path} is no .proto file")
-    try:
-        with path.open("rb"):
-            return path.absolute()
-    except OSError as error:
-        raise SchemaError(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def _protoc() -> list[str]:
     """The command of grpcio-tools' protoc, which brings its own imports, or of the one on the PATH."""
-    if importlib.util.find_spec("grpc_tools") is not None:
-        bundled = importlib.util.find_spec("grpc_tools._proto") or importlib.util.find_spec("grpc_tools")
-        places = [] if bundled is None else [f"-I{place}" for place in bundled.submodule_search_locations or ()]
-        own = [place if place.endswith("_proto") else f"{place}{os.sep}_proto" for place in places]
-        return [sys.executable, "-P", "-m", "grpc_tools.protoc", *own]
+    bundled = importlib.util.find_spec("grpc_tools")
+    if bundled is not None:
+        imports = [f"-I{Path(place, '_proto')}" for place in bundled.submodule_search_locations or ()]
+        return [sys.executable, "-P", "-m", "grpc_tools.protoc", *imports]
     found = shutil.which("protoc")
     if found is None:
         raise CodecUnavailableError(
@@ -118,19 +99,3 @@ def _protoc() -> list[str]:
             "or put one on the PATH"
         )
     return [found]
-
-
-def _run(command: Sequence[str], folder: str) -> None:
-    # The command is a list, and its paths are absolute: nothing of them can be an option, or reach a shell.
-    try:
-        done = subprocess.run(
-            command, capture_output=True, check=False, timeout=_SECONDS, text=True, encoding="utf-8", errors="replace"
-        )
-    except subprocess.TimeoutExpired:
-        raise SchemaError(f"protoc took more than {_SECONDS} seconds") from None
-    except OSError as error:
-        raise CodecUnavailableError(f"{command[0]} cannot be run: {error.strerror or error}") from error
-    if done.returncode:
-        lines = [line.strip() for line in (done.stderr + done.stdout).replace(f"{folder}{os.sep}", "").splitlines()]
-        errors = [line for line in lines if line and "warning:" not in line]
-        raise SchemaError(f"protoc refuses it: {'; '.join(errors) or 'without a reason'}")
