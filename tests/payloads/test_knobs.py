@@ -153,7 +153,7 @@ def test_without_ml_dtypes_a_payload_says_what_to_install(monkeypatch):
     def missing(name: str) -> None:
         raise LookupError(f"dtype {name!r} needs ml_dtypes: pip install 'zcser[dtypes]'")
 
-    monkeypatch.setattr("zcser.core.dtypes.dtype_named", missing)
+    monkeypatch.setattr("zcser.payloads.entry.dtype_named", missing)
     with pytest.raises(PayloadError, match=r"payload kv-block: dtype 'bfloat16' needs ml_dtypes: pip install"):
         get("kv-block")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from zcser.core.dtypes import dtype_named
 from zcser.payloads.base import Payload, PayloadError
 from zcser.payloads.knobs import Knob, full_name, parse
 from zcser.payloads.seeded import Seeded
@@ -50,8 +51,13 @@ class Entry:
             See `zcser.payloads.knobs.parse`; or its dtype needs ml_dtypes, which is not installed.
         """
         values = parse(name, said, self.knobs)
+        try:
+            if "dtype" in values:
+                dtype_named(str(values["dtype"]))
+        except LookupError as error:
+            raise PayloadError(f"payload {name}: {error}") from None
         full = full_name(name, values, self.knobs)
-        payload = Payload(
+        return Payload(
             name=full,
             doc=self.doc,
             schema=schema_of(self.cls),
@@ -60,15 +66,3 @@ class Entry:
             fields=(self.field,),
             tensor=self.tensor,
         )
-        if "dtype" in values:
-            _require(name, str(values["dtype"]))
-        return payload
-
-
-def _require(name: str, dtype: str) -> None:
-    from zcser.core.dtypes import dtype_named
-
-    try:
-        dtype_named(dtype)
-    except LookupError as error:
-        raise PayloadError(f"payload {name}: {error}") from None
