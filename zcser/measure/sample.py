@@ -98,6 +98,8 @@ class Sample:
         Distinct values rotated.
     capped, all_dirty
         See `Cell.flags`.
+    yardstick_ns
+        The fastest reading that the process knew when it began; see `zcser.measure.pace`. 0: none was needed.
     """
 
     cost: ProcessCost
@@ -108,6 +110,7 @@ class Sample:
     values: int
     capped: bool
     all_dirty: bool
+    yardstick_ns: int = 0
 
 
 @contextlib.contextmanager
@@ -245,6 +248,7 @@ def _long(
     count = max(1, (slot.total_ns - probed_ns) // op_ns)
     parts = _parts(inputs.arguments(count), visits)
     patience_ns = _PATIENCE * slot.total_ns // len(parts)
+    yardstick_ns = pace.best_ns
     timed: list[Timed] = []
     dirty: list[bool] = []
     for number, arguments in enumerate(parts):
@@ -266,6 +270,7 @@ def _long(
         values=inputs.distinct,
         capped=len(means_ns) < slot.batches,
         all_dirty=all(dirty),
+        yardstick_ns=yardstick_ns,
     )
 
 
@@ -298,6 +303,7 @@ def _short(
     live_objects: int,
     pace: Pace,
 ) -> Generator[None, None, Sample]:
+    yardstick_ns = pace.best_ns
     per_batch = max(1, slot.batch_ns // op_ns)
     warm = inputs.arguments(max(1, slot.warm_ns // (2 * op_ns)))
     batches = [inputs.arguments(per_batch) for _ in range(slot.batches)]
@@ -339,6 +345,7 @@ def _short(
         values=inputs.distinct,
         capped=len(means_ns) < slot.batches or len(single.latencies_ns) < len(arguments),
         all_dirty=all(dirty),
+        yardstick_ns=yardstick_ns,
     )
 
 
