@@ -39,7 +39,7 @@ _BUSY_S = 120
 
 
 def costs(slot: Slot, yardstick_ns: int, wait_ns: int) -> tuple[Costs, int, int]:
-    """In this process, of each operation: p10 of clean batches, mean of all, and the share of dirty ones.
+    """In this process, of each operation: p10 of clean batches, mean of all, the share of dirty ones, and whether it counts.
 
     Beside them, the fastest time of the pace's work, and the time spent on waiting.
     """
@@ -66,6 +66,7 @@ def costs(slot: Slot, yardstick_ns: int, wait_ns: int) -> tuple[Costs, int, int]
             "p10_ns": cost.p10_ns,
             "mean_ns": fmean(means_ns[name]),
             "dirty": cost.dirty_batches / cost.batches,
+            "undisturbed": float(cost.undisturbed),
         }
     return found, pace.best_ns, pace.waited_ns
 
@@ -111,7 +112,7 @@ def _processes(count: int, patience: Patience) -> list[Costs]:
     for of_process, best_ns in zip(found, known_ns, strict=True):
         if best_ns > most_ns(patience.best_ns):
             for cost in of_process.values():
-                cost["dirty"] = 1.0
+                cost.update(dirty=1.0, undisturbed=0.0)
     return found
 
 
@@ -132,10 +133,10 @@ def _figure(
 
 
 def _counted(processes: list[Costs], operation: str, figure: str) -> list[dict[str, float]]:
-    """As the core counts: a process without a clean batch has no cost, where another one has one."""
+    """As the core counts: disturbed processes have no cost, where others are not."""
     costs_ = [process[operation] for process in processes]
-    clean = [cost for cost in costs_ if cost["dirty"] < 1]
-    return clean if figure == "p10_ns" and len(clean) > 1 else costs_
+    undisturbed = [cost for cost in costs_ if cost["undisturbed"]]
+    return undisturbed if figure == "p10_ns" and len(undisturbed) > 1 else costs_
 
 
 def _variation(values: list[float]) -> float:

@@ -30,12 +30,11 @@ def sample(p10_ns: float, count: int = 100, **changes) -> Sample:
         "spent_ns": 1000,
         "values": 64,
         "capped": False,
-        "all_dirty": False,
     }
     return Sample(**{**values, **changes})
 
 
-DISTURBED = sample(300, cost=ProcessCost(300, 8, 8, 800), all_dirty=True)
+DISTURBED = sample(300, cost=ProcessCost(300, 8, 6, 800))
 
 
 def merged(*samples: Sample, operation: str = "encode") -> Cell:
@@ -52,7 +51,7 @@ def merged(*samples: Sample, operation: str = "encode") -> Cell:
         ([sample(100)] * 4, ()),
         ([sample(100)] * 3, ("few-processes",)),
         ([sample(100, capped=True), *[sample(100)] * 3], ("capped",)),
-        ([sample(100, all_dirty=True)] * 4, ("all-dirty",)),
+        ([DISTURBED] * 4, ("all-dirty",)),
         ([DISTURBED, *[sample(100)] * 3], ("few-processes",)),
         ([sample(100, count=24)] * 4, ("few-samples",)),
         ([sample(100, count=25)] * 4, ()),

@@ -28,7 +28,7 @@ class Cost:
     operations
         Calls inside all batches; 0 where the cost was derived from other cells.
     undisturbed
-        Per process: whether it has a clean batch. Empty: all count, as in a file that does not keep this.
+        Per process: whether enough of its batches are clean. Empty: all count, as in a file that does not keep this.
     """
 
     process_p10_ns: tuple[float, ...]
@@ -42,7 +42,7 @@ class Cost:
 
     @property
     def counted_ns(self) -> tuple[float, ...]:
-        """The figures of processes with a clean batch, or of all where no process has one."""
+        """The figures of undisturbed processes, or of all where there is none."""
         clean = tuple(itertools.compress(self.process_p10_ns, self.undisturbed))
         return clean or self.process_p10_ns
 

@@ -57,7 +57,7 @@ def _judged(records: Mapping[Key, Record]) -> dict[Key, Record]:
 def _knowing(sample: Sample, most_yardstick_ns: int) -> Sample:
     if sample.yardstick_ns <= most_yardstick_ns:
         return sample
-    return replace(sample, cost=replace(sample.cost, dirty_batches=sample.cost.batches), all_dirty=True)
+    return replace(sample, cost=replace(sample.cost, dirty_batches=sample.cost.batches))
 
 
 def _cell(key: Key, source: Key, plan: Plan, records: Mapping[Key, Record]) -> Cell | None:
@@ -102,7 +102,7 @@ def _flags(key: Key, source: Key, samples: Sequence[Sample], cost: Cost, plan: P
         "capped": any(sample.capped for sample in samples),
         "few-samples": sum(len(sample.single.latencies_ns) for sample in samples) < _FEW_SAMPLES,
         "few-processes": len(cost.counted_ns) < plan.preset.rounds,
-        "all-dirty": all(sample.all_dirty for sample in samples),
+        "all-dirty": not any(cost.undisturbed),
         "unstable": cost.high_ns - cost.low_ns > UNSTABLE * cost.p10_ns,
         "hot": hot,
         "unvalidated": operation is not None and operation.unvalidated,
@@ -121,8 +121,8 @@ def _guard(key: Key, records: Mapping[Key, Record]) -> Cell | None:
     rounds = sorted(guarded.samples.keys() & bare.samples.keys())
     if not rounds:
         return None
-    clean = [number for number in rounds if not (guarded.samples[number].all_dirty or bare.samples[number].all_dirty)]
-    rounds = clean or rounds
+    both = [n for n in rounds if guarded.samples[n].cost.undisturbed and bare.samples[n].cost.undisturbed]
+    rounds = both or rounds
     cost = cost_difference(
         [guarded.samples[number].cost.p10_ns for number in rounds],
         [bare.samples[number].cost.p10_ns for number in rounds],

@@ -96,7 +96,7 @@ class Sample:
         Time spent in calls, warm-up included.
     values
         Distinct values rotated.
-    capped, all_dirty
+    capped
         See `Cell.flags`.
     yardstick_ns
         The fastest reading that the process knew when it began; see `zcser.measure.pace`. 0: none was needed.
@@ -109,7 +109,6 @@ class Sample:
     spent_ns: int
     values: int
     capped: bool
-    all_dirty: bool
     yardstick_ns: int = 0
 
 
@@ -209,7 +208,6 @@ def empty_sample(slot: Slot) -> Sample:
         spent_ns=now_ns() - begin_ns,
         values=0,
         capped=False,
-        all_dirty=False,
     )
 
 
@@ -269,7 +267,6 @@ def _long(
         spent_ns=probed_ns + sum(means_ns),
         values=inputs.distinct,
         capped=len(means_ns) < slot.batches,
-        all_dirty=all(dirty),
         yardstick_ns=yardstick_ns,
     )
 
@@ -344,7 +341,6 @@ def _short(
         spent_ns=spent_ns,
         values=inputs.distinct,
         capped=len(means_ns) < slot.batches or len(single.latencies_ns) < len(arguments),
-        all_dirty=all(dirty),
         yardstick_ns=yardstick_ns,
     )
 
