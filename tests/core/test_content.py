@@ -328,6 +328,7 @@ REFUSED = {
     "masked array": ([np.ma.zeros(2)], "/0"),
     "key of None": ([{None: 1}], "/0"),
     "two keys of one content": ([{"text": 1, Kind.TEXT: 2}], "/0"),
+    "field that is unset": ([object.__new__(Prompt)], "/0/text"),
     "long double": ([1, [np.longdouble("1.1")]], "/1/0"),
 }
 

@@ -34,9 +34,9 @@ from __future__ import annotations
 import enum
 import math
 import struct
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,8 @@ _CHUNK_BYTES = 1 << 19
 
 _ITERATED: Any = [["readonly", "contig"]]
 """Flags of `numpy.nditer`, whose stub does not know the second."""
+
+_UNSET = object()
 
 _U64 = struct.Struct("<Q").pack
 _INT = struct.Struct("<cq").pack
@@ -118,8 +120,10 @@ class _Content:
         if write is not None:
             write(self, value, depth)
             return
-        plain = _plain(value)
-        if plain is not value:
+        fields = _fields(value)
+        if fields is not None:
+            self.record(value, fields, depth)
+        elif (plain := _plain(value)) is not value:
             self.add(plain, depth)
         elif isinstance(value, dict):
             self.map(value, depth)
@@ -127,8 +131,6 @@ class _Content:
             self.sequence(value, depth)
         elif isinstance(value, View):
             self.add(to_value(value), depth)
-        elif (fields := _fields(value)) is not None:
-            self.record(value, fields, depth)
         elif is_foreign_tensor(value):
             try:
                 self.tensor(array_of(value), depth)
@@ -152,8 +154,11 @@ class _Content:
             raise _RefusedError(
                 f"lone surrogate {value[error.start]!a} at character {error.start} has no UTF-8 form"
             ) from None
-        self.pieces.append(_HEAD(b"s", len(data)))
-        self.data(data)
+        if len(data) < _BIG:
+            self.pieces.append(_HEAD(b"s", len(data)) + data)
+        else:
+            self.pieces.append(_HEAD(b"s", len(data)))
+            self.data(data)
 
     def blob(self, value: bytes | bytearray | memoryview, _depth: int) -> None:
         try:
@@ -171,17 +176,17 @@ class _Content:
         if name is None:
             raise _RefusedError(refusal(array.dtype))
         self.pieces += (_HEAD(b"a", len(name)), name.encode(), _U64(array.ndim), *map(_U64, array.shape))
-        little = array.dtype.newbyteorder("<")
-        if array.flags.c_contiguous and array.dtype == little:
+        order = array.dtype.byteorder
+        if array.flags.c_contiguous and order != ">" and (order != "=" or sys.byteorder == "little"):
             self.data(tensor_bytes(array))
             return
-        for chunk in _chunks(array, little):
+        for chunk in _chunks(array, array.dtype.newbyteorder("<")):
             self.data(tensor_bytes(chunk))
 
     def sequence(self, items: Any, depth: int) -> None:
         _bound(depth)
         kinds = set(map(type, items))
-        if not kinds <= _EXACT:
+        if any(issubclass(kind, _SCALARS) for kind in kinds - _EXACT):
             items = [_plain(item) for item in items]
             kinds = set(map(type, items))
         packed = _packed(items, kinds)
@@ -219,16 +224,20 @@ class _Content:
 
     def record(self, value: Any, fields: tuple[tuple[bytes, str], ...], depth: int) -> None:
         _bound(depth)
-        self.pieces.append(_HEAD(b"m", len(fields)))
+        pieces = self.pieces
+        pieces.append(_HEAD(b"m", len(fields)))
         name = ""
         try:
             for content, name in fields:
-                self.pieces.append(content)
-                try:
-                    item = getattr(value, name)
-                except AttributeError:
-                    raise _RefusedError("the field is unset") from None
-                self.add(item, depth - 1)
+                pieces.append(content)
+                item = getattr(value, name, _UNSET)
+                simple = _SIMPLE.get(type(item))
+                if simple is not None:
+                    pieces.append(simple(item))
+                elif item is not _UNSET:
+                    self.add(item, depth - 1)
+                else:
+                    raise _RefusedError("the field is unset")  # noqa: TRY301 - its path is made below
         except _RefusedError as fault:
             fault.steps.append(name)
             raise
@@ -275,6 +284,7 @@ _WRITE: dict[type, Callable[[_Content, Any, int], None]] = {
 }
 
 _EXACT = frozenset((*_SIMPLE, *_WRITE))
+_SCALARS = (enum.Enum, np.generic, int, float, str, bytes, bytearray)
 
 
 def _plain(value: Any) -> Any:
@@ -337,7 +347,8 @@ def _chunks(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> Iterator[npt.NDArr
     )
 
 
-_FIELDS: WeakKeyDictionary[type, tuple[tuple[bytes, str], ...] | None] = WeakKeyDictionary()
+_FIELDS: dict[type, tuple[tuple[bytes, str], ...] | None] = {}
+"""Of classes that were met; emptied now and then, for programs that make classes."""
 
 
 def _fields(value: Any) -> tuple[tuple[bytes, str], ...] | None:
@@ -347,7 +358,10 @@ def _fields(value: Any) -> tuple[tuple[bytes, str], ...] | None:
         return _FIELDS[cls]
     except KeyError:
         names = field_names(value)
-        _FIELDS[cls] = found = None if names is None else tuple(sorted((_key(name), name) for name in names))
+        found = None if names is None else tuple(sorted((_key(name), name) for name in names))
+        if len(_FIELDS) > 1000:
+            _FIELDS.clear()
+        _FIELDS[cls] = found
         return found
 
 

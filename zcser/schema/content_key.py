@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -16,7 +17,7 @@ from zcser.core.content_key import ContentKey
 from zcser.core.options import Limits
 from zcser.core.view import View, to_value
 from zcser.schema.from_python import schema_of
-from zcser.schema.model import Tensor
+from zcser.schema.model import Schema, Tensor
 from zcser.schema.normal import Normaliser, Path
 
 __all__ = ["ContentKey", "content_key"]
@@ -99,13 +100,21 @@ def content_key(
         if value is _NOTHING:
             raise TypeError("content_key() takes a value, or parts=")
         if schema is not None:
-            normalise = _InPlace(schema_of(schema), strict=False, finite=False, limits=bounds)
+            normalise = _InPlace(_schema_of(schema), strict=False, finite=False, limits=bounds)
             value = normalise(to_value(value) if isinstance(value, View) else value)
         return ContentKey(algorithm, digest_of(value, algorithm, salt, bounds.depth))
     if value is not _NOTHING or schema is not None:
         raise TypeError("content_key() takes a value or parts=; a part that has a schema is given by its own key")
     keys = {name: _key_of(name, part, algorithm, salt, bounds.depth) for name, part in parts.items()}
     return ContentKey(algorithm, digest_of(keys, algorithm, salt, bounds.depth), keys)
+
+
+def _schema_of(source: Any) -> Schema:
+    return _schema_of_class(source) if isinstance(source, type) else schema_of(source)
+
+
+_schema_of_class = functools.lru_cache(maxsize=128)(schema_of)
+"""Reading a class takes a hundred times as long as the key of one of its values."""
 
 
 def _key_of(name: str, part: Any, algorithm: str, salt: bytes, depth: int) -> ContentKey:
