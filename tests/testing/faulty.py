@@ -487,9 +487,15 @@ class NamesNobody(Good):
 
 @fault("hostile bytes", "view and decode disagree")
 class ViewsMore(GoodViews):
+    def encode(self, value: Any) -> Any:
+        data = self.inner.encode(value)
+        self.kept[data] = True
+        return data
+
     def decode(self, data: Any, *, copy: bool = True) -> Any:
         value = self.inner.decode(data, copy=copy)
-        return value if "sample" in value["str"] else {**value, "str": "other"}
+        is_known = bytes(data) in self.kept or not isinstance(value, dict)
+        return value if is_known else {**value, "str": "other"}
 
 
 @fault("hostile bytes", "s of CPU")

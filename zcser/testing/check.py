@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from zcser import registry
@@ -23,22 +23,24 @@ __all__ = ["LAWS", "check_codec"]
 class Law(NamedTuple):
     """A name, and what yields the faults of a codec with one schema.
 
-    `hostile` laws read bytes that nobody vouches for; those held `once` bring schemas of their own.
+    `hostile` laws read bytes that nobody vouches for; those held `once` bring schemas of their own; those held `first` need
+    no messages that come back, of which all others are about.
     """
 
     name: str
     faults: Callable[[Subject], Iterator[str]]
     hostile: bool = False
     once: bool = False
+    first: bool = False
 
 
 LAWS = (
     # First, since whatever else is called may do the set-up.
-    Law("set-up", setup.set_up_is_not_on_the_clock),
-    Law("info", conduct.info_is_true),
-    Law("plain values", fidelity.plain_values_are_carried),
-    Law("types of results", results.results_have_the_types),
-    Law("fidelity", fidelity.values_come_back),
+    Law("set-up", setup.set_up_is_not_on_the_clock, first=True),
+    Law("info", conduct.info_is_true, first=True),
+    Law("plain values", fidelity.plain_values_are_carried, first=True),
+    Law("types of results", results.results_have_the_types, first=True),
+    Law("fidelity", fidelity.values_come_back, first=True),
     Law("every way of reading", fidelity.every_way_reads_alike),
     Law("results of one's own", results.results_are_the_callers_own),
     Law("changed values", results.a_changed_value_is_encoded_anew),
@@ -130,13 +132,14 @@ def check_codec(
         if law.hostile and subjects[0].codec.info.trusted_only:
             skipped[law.name] = "the codec is for trusted bytes alone"
             continue
-        held = subjects[:1] if law.once else subjects
+        held = subjects if law.first else [subject for subject in subjects if subject.messages]
+        held = held[:1] if law.once else held
         for subject in held:
             findings += _held(law, subject)
         checked[law.name] = len(held)
-    if subjects and subjects[0].codec.info.trusted_only:
+    if subjects and subjects[0].codec.info.trusted_only and subjects[0].messages:
         findings += _trusts(subjects[0])
-    report = Report(name, tuple(findings), checked, refused, skipped)
+    report = Report(name, tuple(findings), checked, refused, skipped, _notes(subjects))
     if raises and not report.ok:
         raise CodecCheckError(report)
     return report
@@ -156,6 +159,18 @@ def _held(law: Law, subject: Subject) -> list[Finding]:
         place = f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
         found.append(Finding(law.name, subject.case, f"{type(error).__name__}: {error} (in {place})"))
     return found
+
+
+def _notes(subjects: Sequence[Subject]) -> tuple[str, ...]:
+    for subject in subjects:
+        try:
+            if hostile.what_is_behind_is_passed_over(subject):
+                return (
+                    f"bytes behind a message are passed over [{subject.case}]; other codecs refuse them, if they can",
+                )
+        except Exception:  # noqa: BLE001, S112 - a matter of the laws
+            continue
+    return ()
 
 
 def _class_of(codec: Any) -> type[Codec[Any]]:

@@ -46,6 +46,8 @@ class Report:
         By schema: why the codec does not carry it. That is no fault; that it carries what it should is for you to see.
     skipped
         By law: why it was not held at all.
+    notes
+        What no law forbids, and is good to know.
     """
 
     codec: str
@@ -53,6 +55,7 @@ class Report:
     checked: Mapping[str, int]
     refused: Mapping[str, str]
     skipped: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -62,9 +65,14 @@ class Report:
     def __str__(self) -> str:
         held = f"{len(self.checked)} laws with up to {max(self.checked.values(), default=0)} schemas"
         lines = [f"codec {self.codec!r}: {'no findings' if self.ok else f'{len(self.findings)} findings'}; {held}"]
-        lines += [f"  {finding}" for finding in self.findings]
+        for law in dict.fromkeys(finding.law for finding in self.findings):
+            found = [finding for finding in self.findings if finding.law == law]
+            first, *others = dict.fromkeys(finding.case for finding in found)
+            lines += [f"  {finding}" for finding in found if finding.case == first]
+            lines += [f"  {law}: with {', '.join(others)} as well"] if others else []
         lines += [f"  schema refused [{case}]: {why}" for case, why in self.refused.items()]
         lines += [f"  not checked, {law}: {why}" for law, why in self.skipped.items()]
+        lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines)
 
 

@@ -23,8 +23,7 @@ __all__ = [
 def results_have_the_types(subject: Subject) -> Iterator[str]:
     """Of encode and dump come bytes, of encode_segments memoryviews of bytes; sizes are ints, views are `View`."""
     codec = subject.codec
-    for message in subject.messages[:2]:
-        value = message.value
+    for value in subject.values("plain", 2):
         if subject.has("encode"):
             yield from _is(bytes, codec.encode(value), "encode")
         if subject.has("convert") and subject.has("dump"):
@@ -38,8 +37,10 @@ def results_have_the_types(subject: Subject) -> Iterator[str]:
             yield from _is(list, segments, "encode_segments")
             if not all(type(part) is memoryview and part.format == "B" and part.ndim == 1 for part in segments):
                 yield "encode_segments gives something else than flat memoryviews of bytes"
-        if subject.has("view") and _is_part(message.normal) and not isinstance(codec.view(message.data), View):
-            yield f"view gives a {type(codec.view(message.data)).__name__}, not a zcser View"
+    for message in subject.messages[:2] if subject.has("view") else ():
+        view: Any = codec.view(message.data)
+        if _is_part(message.normal) and not isinstance(view, View):
+            yield f"view gives a {type(view).__name__}, not a zcser View"
 
 
 def _is(wanted: type, found: Any, what: str) -> Iterator[str]:

@@ -80,13 +80,16 @@ class Subject:
 
     @functools.cached_property
     def messages(self) -> list[Message]:
-        """Plain values first, then those with edges that the wire carries; all encoded."""
+        """Plain values first, then those with edges: encoded, where they come back; those that do not fidelity tells of."""
         found = []
         for value in (*self.values("plain", 3), *self.values("edges", 8)):
             try:
-                found.append(Message(value, normal(self.schema, value), bytes(self.writer.encode(value))))
-            except EncodeError:
+                message = Message(value, normal(self.schema, value), bytes(self.writer.encode(value)))
+                back = self.codec.decode(message.data)
+            except Exception:  # noqa: BLE001, S112 - of the codec: anything
                 continue
+            if difference(back, message.normal) is None:
+                found.append(message)
         return found
 
     def two_messages(self) -> tuple[Message, Message] | None:
