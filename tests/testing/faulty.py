@@ -315,6 +315,21 @@ class GivesWritableViews(Good):
         return value if copy else {**value, "tensor": value["tensor"].copy()}
 
 
+@fault("lifetime", "not there any more")
+class ReadsFromItsScratch(GoodViews):
+    reads = {"str": "parse", "bytes": "copy", "tensor": "copy", "list": "copy"}
+
+    def prepare(self) -> None:
+        self.scratch = bytearray(1 << 16)
+
+    def decode(self, data: Any, *, copy: bool = True) -> Any:
+        flat = byte_view(data, codec=self.name)
+        if copy or len(flat) > len(self.scratch):
+            return self.inner.decode(flat, copy=copy)
+        self.scratch[: len(flat)] = flat
+        return self.inner.decode(memoryview(self.scratch)[: len(flat)], copy=False)
+
+
 @fault("changed values", "keeps hold of the caller's buffer")
 class KeepsTheBuffer(Good):
     def decode(self, data: Any, *, copy: bool = True) -> Any:
