@@ -263,6 +263,10 @@ class Normaliser:
             or any(want is not None and want != have for want, have in zip(type_.shape, array.shape, strict=True))
         ):
             self._refuse(f"{type_} is needed, not shape {list(array.shape)}", path)
+        return self._laid_out(type_, value, array, path)
+
+    def _laid_out(self, type_: Tensor, value: Any, array: np.ndarray[Any, Any], path: Path) -> np.ndarray[Any, Any]:
+        """An array that fits its type, little-endian and C-ordered."""
         if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
             self._changed(type_, value, path)
             array = array.astype(array.dtype.newbyteorder("<"))
