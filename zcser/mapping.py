@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from zcser.avro.emit import avro_schema
+from zcser.avro.plan import Plan as AvroPlan
 from zcser.codecs.json import JsonCodec
 from zcser.codecs.msgpack import MsgpackCodec
 from zcser.codecs.pickle5 import Pickle5Codec
@@ -197,6 +200,10 @@ def _header(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return [whole.format.removeprefix("<")] if whole is not None else []
 
 
+def _avro(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    return [json.dumps(avro_schema(AvroPlan(schema))["fields"][0]["type"])]
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The declarations of an emitted schema, by name."""
     blocks = [block.strip() for block in text.split("\n\n")]
@@ -239,6 +246,12 @@ WIRES = (
         _flatbuffers,
         _PLACES,
         emit_fbs,
+    ),
+    Wire(
+        "avro",
+        "The field's type in the Avro schema; a field that may be absent has null as its default.",
+        _avro,
+        _PLACES,
     ),
     Wire("header", "The format of Python's `struct`, little-endian, gaps as `x`.", _header, _FIXED_PLACES),
 )

@@ -153,6 +153,32 @@ PICKLE = {
     "a frame of 2**63": (int, b"\x80\x05\x95" + b"\xff" * 8 + b"K\x01."),
     "digits": (int, b"I" + b"9" * 100_000 + b"\n."),
 }
+
+
+def zig_zag(number: int) -> bytes:
+    """An int or long of Avro's specification."""
+    return varint((number << 1 ^ number >> 63) & (1 << 64) - 1)
+
+
+AVRO = {
+    "array of 2**62 items": (list[int], zig_zag(2**62)),
+    "array of 2**31 items with one": (list[int], zig_zag(2**31) + b"\x02"),
+    "array of 2**62 items of no bytes": (list[None], zig_zag(2**62) + b"\0"),
+    "array of -2**63 items": (list[int], zig_zag(-(2**63)) + b"\0" + b"\x02"),
+    "blocks of arrays without end": (list[int], (zig_zag(-1) + b"\0\x02") * 1000),
+    "map of 2**62 entries": (dict[str, int], zig_zag(2**62)),
+    "4 GiB of bytes": (bytes, zig_zag(2**32)),
+    "2**62 bytes of text": (str, zig_zag(2**62)),
+    "negative length of text": (str, zig_zag(-5) + b"abcdef"),
+    "negative length of bytes": (list[bytes], b"\x02" + zig_zag(-1) + b"\0"),
+    "varint without end": (int, b"\x80" * 100_000),
+    "option that there is not": (int | str, zig_zag(2)),
+    "open records": (LISTS, b"\x02" * 1_000_000),
+    "nested records": (LISTS, b"\x02" * 100_000 + b"\0" * 200_000),
+    "huge shape": (np.ndarray, b"\x0aint64\x04" + zig_zag(2**62) + b"\x04\0\0"),
+    "negative shape": (np.ndarray, b"\x08int8\x04\x01\x07\0\x080000"),
+    "dtype of objects": (np.ndarray, b"\x0cobject\x02\x02\0\x1000000000"),
+}
 HEADER = {
     "too short": (int, b"\0"),
     "too long": (int, bytes(1000)),
@@ -165,6 +191,7 @@ BOMBS = {
     "flatbuffers": FLATBUFFERS,
     "pickle": PICKLE,
     "header": HEADER,
+    "avro": AVRO,
 }
 
 CELLS = [
@@ -216,7 +243,16 @@ def flatbuffers_lengths() -> list[bytes]:
     return [struct.pack("<IHHHHiII", 12, 6, 8, 4, 0, 8, 4, claim) for claim in claims]
 
 
-LENGTHS = {"msgpack": msgpack_lengths(), "protobuf": protobuf_lengths(), "flatbuffers": flatbuffers_lengths()}
+def avro_lengths() -> list[bytes]:
+    return [zig_zag(sign * length) for length in (3, 64, 2**14, 2**31, 2**32, 2**62, 2**63 - 1) for sign in (1, -1)]
+
+
+LENGTHS = {
+    "msgpack": msgpack_lengths(),
+    "protobuf": protobuf_lengths(),
+    "flatbuffers": flatbuffers_lengths(),
+    "avro": avro_lengths(),
+}
 NESTED = {
     "msgpack": (
         lambda part: part,
@@ -226,6 +262,7 @@ NESTED = {
     ),
     "protobuf": (lambda part: part,),  # inside another length these bytes are two good numbers
     "flatbuffers": (lambda part: part,),
+    "avro": (lambda part: part,),  # an array around it would be a good message to bytes
 }
 
 
