@@ -49,6 +49,7 @@ from zcser.schema.model import (
     Type,
     Union,
 )
+from zcser.thrift.emit import emit_thrift
 
 __all__ = ["KINDS", "WIRES", "Place", "Wire", "cell", "markdown"]
 
@@ -204,10 +205,18 @@ def _avro(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return [json.dumps(avro_schema(AvroPlan(schema))["fields"][0]["type"])]
 
 
+def _thrift(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    return _declared(emit_thrift(schema), "  1: (.+) x", _shared(emit_thrift))
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The declarations of an emitted schema, by name."""
     blocks = [block.strip() for block in text.split("\n\n")]
-    return {block.split()[1]: block for block in blocks if block.startswith(("message ", "enum ", "table ", "union "))}
+    return {
+        block.split()[1]: block
+        for block in blocks
+        if block.startswith(("message ", "enum ", "table ", "union ", "struct "))
+    }
 
 
 def _declared(text: str, field: str, shared: dict[str, str]) -> list[str]:
@@ -252,6 +261,13 @@ WIRES = (
         "The field's type in the Avro schema; a field that may be absent has null as its default.",
         _avro,
         _PLACES,
+    ),
+    Wire(
+        "thrift",
+        "The field's declaration in Thrift less its id and name, then the structs made for it.",
+        _thrift,
+        _PLACES,
+        emit_thrift,
     ),
     Wire("header", "The format of Python's `struct`, little-endian, gaps as `x`.", _header, _FIXED_PLACES),
 )

@@ -37,7 +37,7 @@ from zcser.schema.model import (
     Union,
     walk,
 )
-from zcser.schema.names import Scope, identifier, type_name
+from zcser.schema.names import Scope, distinct, identifier, type_name
 
 __all__ = ["PRIMITIVES", "Plan"]
 
@@ -70,7 +70,7 @@ class Plan:
         self.schema = schema
         self._scope = Scope(*_TAKEN)
         self._records = {record.name: self._scope.take(identifier(record.name)) for record in schema.records}
-        self._fields = {record.name: _distinct([item.name for item in record.fields]) for record in schema.records}
+        self._fields = {record.name: distinct([item.name for item in record.fields]) for record in schema.records}
         self._made: dict[tuple[str, Type], str] = {}
         self._symbols: dict[Enum, tuple[str, ...]] = {}
         places = [(f"{record.name}/{item.name}", item.type) for record in schema.records for item in record.fields]
@@ -99,7 +99,7 @@ class Plan:
     def symbols(self, enum: Enum) -> tuple[str, ...]:
         """The symbols of an enum, in the order of its members."""
         if enum not in self._symbols:
-            self._symbols[enum] = tuple(_distinct([name for name, _ in enum.members]).values())
+            self._symbols[enum] = tuple(distinct([name for name, _ in enum.members]).values())
         return self._symbols[enum]
 
     def fixed_name(self, type_: Int | Bytes) -> str:
@@ -212,12 +212,3 @@ class Plan:
             case Map(value=value):
                 return self.is_map(type_) and self.stands(value)
         return self.primitive(type_) is not None or (isinstance(type_, Bytes))
-
-
-def _distinct(names: list[str]) -> dict[str, str]:
-    """Each name with its identifier, of which no two are the same."""
-    scope = Scope()
-    plain = {name for name in names if identifier(name) == name}
-    for name in plain:
-        scope.take(name)
-    return {name: name if name in plain else scope.take(identifier(name)) for name in names}

@@ -75,7 +75,7 @@ class _Reader(Reader):
         if self.plan.is_fixed(type_):
             self.source.line(f"{x} = {self.known(_of_eight_bytes)}({x})")
         elif type_.bits != 64:
-            self.unless(f"True{range_test(type_, x)}")
+            self.unless(range_test(type_, x).removeprefix(" and "))
 
     def enum(self, type_: Enum, x: str) -> None:
         members = dict(zip(self.plan.symbols(type_), type_.values, strict=True))

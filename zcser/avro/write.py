@@ -2,8 +2,7 @@
 
 1. A record is a dict of all its fields by their Avro names: None stands for one that is absent.
 2. A value of a union is ``(name of the branch, value)``. Without the name fastavro validates the value against one branch
-   after the other, and all that is inside it once more at each level. Values of one of Avro's own scalar types, whose
-   validation is one test, do without it where they are the only option.
+   after the other, and all that is inside it once more at each level.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class _Writer(Writer):
 
     def hint(self, type_: Type, x: str) -> None:
         """Name the one branch beside null."""
-        if not isinstance(type_, Union) and self.plan.primitive(type_) is None:
+        if not isinstance(type_, Union):
             self.source.line(f"{x} = ({self.known(self.plan.branch_name(type_))}, {x})")
 
     def int_(self, type_: Int, x: str) -> None:

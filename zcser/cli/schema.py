@@ -34,6 +34,10 @@ def _emitted(schema: Schema, form: str) -> str:
             from zcser.avro.emit import emit_avro
 
             return emit_avro(schema)
+        if form == "thrift":
+            from zcser.thrift.emit import emit_thrift
+
+            return emit_thrift(schema)
         from zcser.protowire.emit import emit_proto
 
         return emit_proto(schema)

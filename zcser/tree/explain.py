@@ -64,10 +64,13 @@ class Explainer:
     def fault(self, tree: Any, codec: str) -> DecodeError | None:
         """See `explain`."""
         try:
-            self.walk(self.schema.root, tree, ())
+            self.root(tree)
         except Fault as fault:
             return DecodeError(fault.reason, codec=codec, path=pointer(fault.path))
         return None
+
+    def root(self, tree: Any) -> None:
+        self.walk(self.schema.root, tree, ())
 
     def walk(self, type_: Type, tree: Any, path: Path) -> None:
         if type_.kind in (Kind.LIST, Kind.MAP, Kind.RECORD) and len(path) >= self.options.limits.depth:
