@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import keyword
 from dataclasses import dataclass
 
 from zcser.core.errors import SchemaError
@@ -39,17 +38,9 @@ from zcser.schema.model import (
     walk,
 )
 from zcser.schema.names import Scope, distinct, identifier, type_name
+from zcser.thrift.names import TAKEN
 
 __all__ = ["Member", "Plan", "Struct"]
-
-_WORDS = frozenset({
-    "binary", "bool", "byte", "const", "double", "enum", "exception", "extends", "false", "i16", "i32", "i64", "i8", "include",
-    "list", "map", "namespace", "oneway", "optional", "required", "service", "set", "string", "struct", "throws", "true",
-    "typedef", "union", "uuid", "void",
-})  # fmt: skip
-
-_TAKEN = (*_WORDS, *keyword.kwlist, "thrift_spec", "read", "write", "validate", "self", "args", "print", "end")
-"""What neither Thrift's language nor what it makes of it in Python has room for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +81,9 @@ class Plan:
 
     def __init__(self, schema: Schema, codec: str | None = None) -> None:
         self.schema = schema
-        self._scope = Scope(*_TAKEN)
+        self._scope = Scope(*TAKEN)
         self._fields = {
-            record.name: distinct([item.name for item in record.fields], *_TAKEN) for record in schema.records
+            record.name: distinct([item.name for item in record.fields], *TAKEN) for record in schema.records
         }
         names = {record.name: self._scope.take(identifier(record.name)) for record in schema.records}
         self.structs: dict[Type, Struct] = {}
@@ -147,7 +138,7 @@ class Plan:
             case List(item=item) | Map(value=item):
                 self._discover(item)
             case Union(options):
-                names = distinct([type_name(option) for option in options], *_TAKEN).values()
+                names = distinct([type_name(option) for option in options], *TAKEN).values()
                 members = zip(range(1, len(options) + 1), names, options, strict=True)
                 self._add(type_, type_name(type_), tuple(Member(*one) for one in members), is_union=True)
                 for option in options:
@@ -168,7 +159,7 @@ class Plan:
 
     def symbols(self, enum: Enum) -> list[str]:
         """The names of an enum's members."""
-        return list(distinct([name for name, _ in enum.members], *_TAKEN).values())
+        return list(distinct([name for name, _ in enum.members], *TAKEN).values())
 
     def numbers(self, enum: Enum) -> tuple[int, ...]:
         """The numbers of an enum's members."""
