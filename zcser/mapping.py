@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from zcser.avro.emit import avro_schema
+from zcser.avro.plan import Plan as AvroPlan
 from zcser.codecs.json import JsonCodec
 from zcser.codecs.msgpack import MsgpackCodec
 from zcser.codecs.pickle5 import Pickle5Codec
@@ -46,6 +49,7 @@ from zcser.schema.model import (
     Type,
     Union,
 )
+from zcser.thrift.emit import emit_thrift
 
 __all__ = ["KINDS", "WIRES", "Place", "Wire", "cell", "markdown"]
 
@@ -197,10 +201,22 @@ def _header(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return [whole.format.removeprefix("<")] if whole is not None else []
 
 
+def _avro(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    return [json.dumps(avro_schema(AvroPlan(schema))["fields"][0]["type"])]
+
+
+def _thrift(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    return _declared(emit_thrift(schema), "  1: (.+) x", _shared(emit_thrift))
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The declarations of an emitted schema, by name."""
     blocks = [block.strip() for block in text.split("\n\n")]
-    return {block.split()[1]: block for block in blocks if block.startswith(("message ", "enum ", "table ", "union "))}
+    return {
+        block.split()[1]: block
+        for block in blocks
+        if block.startswith(("message ", "enum ", "table ", "union ", "struct "))
+    }
 
 
 def _declared(text: str, field: str, shared: dict[str, str]) -> list[str]:
@@ -239,6 +255,19 @@ WIRES = (
         _flatbuffers,
         _PLACES,
         emit_fbs,
+    ),
+    Wire(
+        "avro",
+        "The field's type in the Avro schema; a field that may be absent has null as its default.",
+        _avro,
+        _PLACES,
+    ),
+    Wire(
+        "thrift",
+        "The field's declaration in Thrift less its id and name, then the structs made for it.",
+        _thrift,
+        _PLACES,
+        emit_thrift,
     ),
     Wire("header", "The format of Python's `struct`, little-endian, gaps as `x`.", _header, _FIXED_PLACES),
 )
