@@ -20,7 +20,7 @@ from zcser.lower.codec import bound
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import Record, Schema
 
-__all__ = ["Refusal", "available", "check", "codec", "codec_class", "info", "names"]
+__all__ = ["Refusal", "available", "check", "codec", "codec_class", "info", "names", "schema_for"]
 
 T = TypeVar("T")
 
@@ -120,10 +120,17 @@ def codec(name: str, schema: Any, **options: Any) -> Codec[Any]:
         The schema cannot be made, or has a kind that this format cannot carry, with its path.
     """
     cls = codec_class(name)
-    return bound(cls, _schema(schema), make_options(options))
+    return bound(cls, schema_for(schema), make_options(options))
 
 
-def _schema(source: Any) -> Schema:
+def schema_for(source: Any) -> Schema:
+    """The schema of anything that `codec` takes; a generated protobuf message class is known by its descriptor.
+
+    Raises
+    ------
+    SchemaError
+        None can be made.
+    """
     if isinstance(source, type) and hasattr(source, "DESCRIPTOR") and hasattr(source, "FromString"):
         from zcser.protowire.load import load_message
 
@@ -163,7 +170,7 @@ def check(name: str, schema: Any, **options: Any) -> list[Refusal]:
         Empty where the codec carries the schema. A refusal of the whole stands alone, with an empty path.
     """
     cls, made = codec_class(name), make_options(options)
-    left, refusals = _schema(schema), []
+    left, refusals = schema_for(schema), []
     while True:
         try:
             bound(cls, left, made)

@@ -183,6 +183,30 @@ def test_views_of_orders_are_records_that_release():
             lines[0]
 
 
+@dataclasses.dataclass
+class Chain:
+    at: date
+    next: Chain | None = None
+
+
+def test_records_that_contain_themselves_are_bounded():
+    def chain(length: int) -> Chain:
+        found = Chain(date(2026, 1, 2))
+        for _ in range(length - 1):
+            found = Chain(date(2026, 1, 2), found)
+        return found
+
+    endless = chain(1)
+    endless.next = endless
+    for name in CODECS:
+        codec, encoder = make(name, Chain), make(writer_of(name), Chain)
+        assert codec.decode(encoder.encode(chain(100))) == chain(100)
+        for value in (chain(101), endless):
+            with pytest.raises(EncodeError, match="nested deeper than 100 levels") as caught:
+                encoder.encode(value)
+            assert caught.value.path == "/next" * 100
+
+
 def test_lines_of_json_are_lifted_one_by_one():
     codec = make("json")
     data = codec.encode_lines([ORDER_BY_HAND, ORDER_BY_HAND])

@@ -223,16 +223,26 @@ def test_extra_fields_of_a_model_would_be_lost():
         codec.encode(Open(a=1, b=2))
 
 
+class Blob(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(strict=True)
+
+    data: bytes
+    parts: dict[str, list[bytes]]
+
+
+def test_a_model_without_copies_still_has_bytes():
+    blob = Blob(data=b"x" * 5000, parts={"a": [b"y" * 5000]})
+    for name in ("json", "msgpack", "protobuf", "flatbuffers"):
+        codec = zcser.codec(name, Blob)
+        assert codec.decode(codec.encode(blob), copy=False) == blob
+
+
 def test_all_that_a_codec_refuses_of_a_model_has_the_fields_own_path():
     class Large(pydantic.BaseModel):
         a: Annotated[int, Int(None)] = pydantic.Field(alias="A/1")
         b: Annotated[int, Int(None)] = pydantic.Field(alias="B")
 
     assert [refusal.path for refusal in zcser.check("msgpack", Large)] == ["Large/a", "Large/b"]
-
-
-class Untyped:
-    pass
 
 
 REFUSED: dict[str, tuple[Any, str, str]] = {

@@ -263,13 +263,16 @@ class _Coder:
         if self.wire.record(record.name).cls is not None:
             self.source.line("d = d.__dict__")
         values = {}
+        validate = validator_of(cls)
         for item in record.fields:
             x = given = f"d[{self.known(names[item.name])}]"
+            if validate is not None and any(isinstance(part, Bytes) for part in walk(item.type)):
+                # pydantic takes no memoryview, as there is one where a message is aliased.
+                given = x = f"{self.known(_owned)}({given})"
             if self.lowering.touches(item.type):
                 x = self.source.variable()
                 self.source.line(f"{x} = {given}")
             values[item.name] = self.lift(item.type, x)
-        validate = validator_of(cls)
         if validate is not None:
             pairs = ", ".join(f"{self.known(name)}: {value}" for name, value in values.items())
             self.source.line(f"return {self.known(validate)}({{{pairs}}})")
@@ -293,6 +296,18 @@ def _positional(cls: type) -> list[str]:
 
 def _refuse(value: Any) -> NoReturn:
     raise NotNormalError(type(value).__name__)
+
+
+def _owned(value: Any) -> Any:
+    """A value with bytes in place of memoryviews."""
+    cls = value.__class__
+    if cls is memoryview:
+        return bytes(value)
+    if cls is list or cls is tuple:
+        return cls(map(_owned, value))
+    if cls is dict:
+        return {key: _owned(item) for key, item in value.items()}
+    return value
 
 
 def _set_of(items: list[Any]) -> set[Any]:
