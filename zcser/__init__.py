@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from zcser.flat.bfbs import load_bfbs
     from zcser.flat.fbs import load_fbs
     from zcser.native import backend
-    from zcser.protowire.load import load_descriptors, load_proto
+    from zcser.protowire.load import load_descriptors, load_message, load_proto
     from zcser.registry import available, check, codec
     from zcser.schema.annotations import Id
     from zcser.schema.content_key import ContentKey, content_key
@@ -48,6 +48,7 @@ _HOME = {
     "load_bfbs": "zcser.flat.bfbs",
     "load_descriptors": "zcser.protowire.load",
     "load_fbs": "zcser.flat.fbs",
+    "load_message": "zcser.protowire.load",
     "load_proto": "zcser.protowire.load",
     "lookup": "zcser.core.view",
     "normal": "zcser.schema.normal",
@@ -79,6 +80,7 @@ __all__ = [
     "load_bfbs",
     "load_descriptors",
     "load_fbs",
+    "load_message",
     "load_proto",
     "lookup",
     "normal",

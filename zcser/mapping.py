@@ -8,13 +8,18 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import numpy as np
 
@@ -28,7 +33,9 @@ from zcser.core.options import Limits, Options
 from zcser.flat.emit import emit_fbs
 from zcser.header.layout import layout_of
 from zcser.header.plan import Plan
+from zcser.lower.code import Conversion
 from zcser.protowire.emit import emit_proto
+from zcser.schema.lower import lowering_of
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -38,12 +45,14 @@ from zcser.schema.model import (
     Int,
     Kind,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
@@ -94,6 +103,8 @@ class Wire:
         The columns.
     emit
         Where the wire has a schema language: its emitter.
+    text
+        As in `Codec`: what dates and their like stand as.
     """
 
     name: str
@@ -101,9 +112,18 @@ class Wire:
     show: Callable[[Schema, tuple[Any, ...]], list[str]]
     places: tuple[Place, ...]
     emit: Callable[[Schema], str] | None = None
+    text: bool = False
 
 
 _INNER = Record("Inner", (Field("a", Int(32), 1),))
+
+_TEXTS: tuple[tuple[str, Callable[[str], Any], str], ...] = (
+    ("path", Path, "a/b"),
+    ("ipv4", ipaddress.IPv4Address, "10.0.0.1"),
+    ("ipv6", ipaddress.IPv6Address, "::1"),
+    ("ipv4_network", ipaddress.IPv4Network, "10.0.0.0/8"),
+    ("ipv6_network", ipaddress.IPv6Network, "fe80::/10"),
+)
 
 KINDS: tuple[tuple[Type, Any], ...] = (
     (Null(), None),
@@ -126,6 +146,16 @@ KINDS: tuple[tuple[Type, Any], ...] = (
     (Map(Bool(), Str()), {True: "v"}),
     (Union((Int(32), Str())), 7),
     (Union((Str(), Bytes())), b"\x01\x02"),
+    (Logical("datetime"), datetime(2026, 1, 2, tzinfo=UTC)),
+    (Logical("datetime_utc"), datetime(2026, 1, 2, tzinfo=UTC)),
+    (Logical("datetime_naive"), datetime(2026, 1, 2)),  # noqa: DTZ001 - naive
+    (Logical("date"), date(2026, 1, 2)),
+    (Logical("time"), time(3, 4, 5)),
+    (Logical("timedelta"), timedelta(seconds=1)),
+    (Logical("decimal"), Decimal("1.50")),
+    (Logical("uuid"), UUID(int=5)),
+    *((Logical(name), cls(text)) for name, cls, text in _TEXTS),
+    (Set(Int(32)), {7, 3}),
 )
 """The rows: a type, and a sample of it. Optional and list are columns."""
 
@@ -239,7 +269,7 @@ def _shared(emit: Callable[[Schema], str]) -> dict[str, str]:
 
 
 WIRES = (
-    Wire("json", "The text of the field's value, as `json` writes it.", _json, _PLACES),
+    Wire("json", "The text of the field's value, as `json` writes it.", _json, _PLACES, text=True),
     Wire("msgpack", "The field's value as the msgpack library reads it back, in Python's notation.", _msgpack, _PLACES),
     Wire("pickle", "The field's value as it is unpickled, in Python's notation.", _pickle, _PLACES),
     Wire(
@@ -279,8 +309,13 @@ def cell(wire: Wire, type_: Type, sample: Any, place: Place) -> str:
         schema = _schema(place.put(type_), required=place.required)
     except SchemaError as error:
         return f"no such schema: {_short(error)}"
+    values = place.fill(sample)
+    lowering = lowering_of(schema, text=wire.text)
+    if lowering is not None:
+        schema, lower = lowering.wire, Conversion(lowering).lower(schema.records[0].fields[0].type)
+        values = tuple(value if value is _ABSENT else lower(value) for value in values)
     try:
-        texts = wire.show(schema, place.fill(sample))
+        texts = wire.show(schema, values)
     except SchemaError as error:
         return f"refused: {_short(error)}"
     joint = "<br>" if wire.emit is not None else " or "

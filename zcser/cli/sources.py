@@ -8,7 +8,7 @@ from typing import Any
 
 from zcser import load_bfbs, load_fbs, payloads
 from zcser.payloads.functions import is_reference, resolve
-from zcser.schema.from_python import schema_of
+from zcser.registry import schema_for
 from zcser.schema.model import Schema
 
 __all__ = ["schema_from"]
@@ -21,7 +21,7 @@ def schema_from(source: str) -> Schema:
     ----------
     source
         A ``.json``, ``.jsonl`` or ``.ndjson`` file; a ``.fbs`` or ``.bfbs`` schema; ``module:function``; or
-        ``module:name`` of a class, an annotation or a `Schema`.
+        ``module:name`` of a class (one that protoc generated too), an annotation or a `Schema`.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def schema_from(source: str) -> Schema:
     if is_reference(source):
         found = resolve(source)
         if _is_type(found):
-            return schema_of(found)
+            return schema_for(found)
     return payloads.from_source(source).schema
 
 

@@ -36,6 +36,11 @@ class TreeReader(Codec[T]):
     ends_itself: ClassVar[bool]
     """Whether even a number that was cut short is refused; JSON text has no end mark for a bare number."""
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if hasattr(cls, "form"):
+            cls.text = not cls.form.native_bytes
+
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
         refuse_unfit(schema, self.form, self.name)
