@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from zcser.protowire.load import load_descriptors, load_proto
     from zcser.registry import available, check, codec
     from zcser.schema.annotations import Id
+    from zcser.schema.document import emit_schema
+    from zcser.schema.from_document import load_schema
     from zcser.schema.model import Schema
     from zcser.schema.normal import normal
 
@@ -41,11 +43,13 @@ _HOME = {
     "backend": "zcser.native",
     "check": "zcser.registry",
     "codec": "zcser.registry",
+    "emit_schema": "zcser.schema.document",
     "equal": "zcser.core.fidelity",
     "load_bfbs": "zcser.flat.bfbs",
     "load_descriptors": "zcser.protowire.load",
     "load_fbs": "zcser.flat.fbs",
     "load_proto": "zcser.protowire.load",
+    "load_schema": "zcser.schema.from_document",
     "lookup": "zcser.core.view",
     "normal": "zcser.schema.normal",
     "release": "zcser.core.view",
@@ -70,11 +74,13 @@ __all__ = [
     "backend",
     "check",
     "codec",
+    "emit_schema",
     "equal",
     "load_bfbs",
     "load_descriptors",
     "load_fbs",
     "load_proto",
+    "load_schema",
     "lookup",
     "normal",
     "release",
