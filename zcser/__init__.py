@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zcser.schema.from_document import load_schema
     from zcser.schema.model import Schema
     from zcser.schema.normal import normal
+    from zcser.tree.json_schema import load_json_schema
 
 __version__ = "0.1.0"
 
@@ -48,6 +49,7 @@ _HOME = {
     "load_bfbs": "zcser.flat.bfbs",
     "load_descriptors": "zcser.protowire.load",
     "load_fbs": "zcser.flat.fbs",
+    "load_json_schema": "zcser.tree.json_schema",
     "load_proto": "zcser.protowire.load",
     "load_schema": "zcser.schema.from_document",
     "lookup": "zcser.core.view",
@@ -79,6 +81,7 @@ __all__ = [
     "load_bfbs",
     "load_descriptors",
     "load_fbs",
+    "load_json_schema",
     "load_proto",
     "load_schema",
     "lookup",
