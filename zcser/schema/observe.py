@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from zcser.core.errors import SchemaError
@@ -317,15 +318,27 @@ def _object_parts(
     return ((place.entries, values, EACH),) if values else ()
 
 
+def _columns_alike(objects: Sequence[dict[Any, Any]]) -> Mapping[Any, Sequence[Any]] | None:
+    """The columns of objects that all have the keys of the first; None where they do not."""
+    keys = tuple(objects[0])
+    if set(map(len, objects)) != {len(keys)}:
+        return None
+    try:
+        if len(keys) > 1:
+            return dict(zip(keys, zip(*map(itemgetter(*keys), objects), strict=True), strict=True))
+        return {key: [value[key] for value in objects] for key in keys}
+    except KeyError:
+        return None
+
+
 def _columns(objects: Sequence[dict[Any, Any]]) -> Mapping[Any, Sequence[Any]]:
     """The values of each key, in the order of the objects where it matters: below objects and lists, and among kinds."""
-    of_each = list(map(tuple, objects))
-    distinct = set(of_each)
-    if len(distinct) == 1:
-        return dict(zip(distinct.pop(), zip(*map(dict.values, objects), strict=True), strict=True))
+    alike_columns = _columns_alike(objects)
+    if alike_columns is not None:
+        return alike_columns
     shapes: dict[tuple[Any, ...], list[dict[Any, Any]]] = defaultdict(list)
-    for keys, value in zip(of_each, objects, strict=True):
-        shapes[keys].append(value)
+    for value in objects:
+        shapes[tuple(value)].append(value)
     columns: dict[Any, list[Any]] = {}
     spread = set()
     for keys, alike in shapes.items():
