@@ -21,10 +21,11 @@ UNKNOWN = Entry("?", emphasis="muted")
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a table of schema against codec, and each refusal below it."""
-    if arguments.source is None:
+    if arguments.source is None and arguments.schema is None:
         schemas = {name: payloads.get(name).schema for name in payloads.names()}
     else:
-        schemas = {one_line(Path(arguments.source).name): schema_from(arguments.source)}
+        title = one_line(Path(arguments.source or arguments.schema).name)
+        schemas = {title: schema_from(arguments.source, arguments.schema)}
     names = registry.names()
     rows: list[tuple[Entry, ...]] = []
     refused: list[str] = []

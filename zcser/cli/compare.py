@@ -17,6 +17,7 @@ from zcser.cli import exports
 from zcser.cli.errors import UsageError
 from zcser.cli.progress import Progress
 from zcser.cli.screen import screen
+from zcser.cli.sources import payload_from
 from zcser.core.errors import ZcserError
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.plan import Request
@@ -77,7 +78,9 @@ def _payloads(arguments: argparse.Namespace) -> list[Payload]:
     if arguments.source is not None:
         if arguments.payload:
             raise UsageError("--payload names built-in payloads; leave it out, or leave the file or function out")
-        return [payloads.from_source(arguments.source, fields=fields)]
+        return [payload_from(arguments.source, fields=fields, schema_file=arguments.schema)]
+    if arguments.schema is not None:
+        raise UsageError("--schema reads a file's or function's values; built-in payloads have schemas of their own")
     names = dict.fromkeys(arguments.payload or payloads.names())
     return [_with_fields(payloads.get(name), fields) for name in names]
 

@@ -1,6 +1,6 @@
 """The command line's grammar: argparse alone, so that it answers before anything heavy is imported.
 
-1. Nothing here imports another part of zcser but this folder's errors; a command's module is imported when it runs.
+1. Nothing here imports another part of zcser but this folder's errors and forms; a command's module is imported when it runs.
 2. A usage error is raised, not printed: whoever calls `main` prints every error the same way, in one line.
 3. rich-argparse colours the help on a terminal where it is installed; piped help and plain installs use argparse's own.
 """
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from zcser.cli.errors import UsageError
+from zcser.cli.forms import FORMS
 
 __all__ = ["build_parser"]
 
@@ -112,6 +113,7 @@ def _add_exports(parser: argparse.ArgumentParser) -> None:
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", nargs="?", metavar="FILE|module:function", help=SOURCE_HELP)
+    _add_schema_file(parser)
     group = parser.add_argument_group("what to measure")
     group.add_argument(
         "--payload",
@@ -138,11 +140,23 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_schema(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="FILE|module:name", help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class")
+def _add_schema_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--emit", choices=("proto", "fbs", "avro", "thrift"), help="write the schema as such a file instead"
+        "--schema",
+        metavar="FILE",
+        help="read the values by this schema and infer none: what --emit zcser wrote, a JSON Schema, .fbs or .bfbs",
     )
+
+
+def _add_schema(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "source",
+        nargs="?",
+        metavar="FILE|module:name",
+        help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class (may be left out where --schema is given)",
+    )
+    _add_schema_file(parser)
+    parser.add_argument("--emit", choices=tuple(FORMS), help="write the schema in another form instead")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
@@ -152,6 +166,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         metavar="FILE|module:name",
         help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class (default: all payloads)",
     )
+    _add_schema_file(parser)
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from zcser.payloads.base import Payload
     from zcser.payloads.entry import Entry
+    from zcser.payloads.files import Progress
     from zcser.payloads.knobs import Knob
+    from zcser.schema.model import Schema
 
 __all__ = ["all_names", "doc_of", "from_source", "get", "knobs_of", "names"]
 
@@ -70,8 +72,10 @@ def _entries() -> dict[str, Entry]:
     return {**suite.BUILTIN, **chat.ENTRIES, **tensors.ENTRIES}
 
 
-def from_source(text: str, *, fields: Sequence[str] = ()) -> Payload:
+def from_source(
+    text: str, *, fields: Sequence[str] = (), schema: Schema | None = None, progress: Progress | None = None
+) -> Payload:
     """A payload from the user's data; see `zcser.payloads.source.from_source`."""
     from zcser.payloads.source import from_source as read
 
-    return read(text, fields=fields)
+    return read(text, fields=fields, schema=schema, progress=progress)
