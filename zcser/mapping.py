@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from zcser.codecs.cbor2 import Cbor2Codec
 from zcser.codecs.json import JsonCodec
 from zcser.codecs.msgpack import MsgpackCodec
 from zcser.codecs.pickle5 import Pickle5Codec
@@ -177,6 +178,12 @@ def _msgpack(schema: Schema, values: tuple[Any, ...]) -> list[str]:
     return [repr(tree["x"]) if tree else "" for tree in trees]
 
 
+def _cbor(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = Cbor2Codec[Any](schema, Options())
+    trees = [codec.convert(_message(value)) for value in values]
+    return [repr(tree["x"]) if tree else "" for tree in trees]
+
+
 def _pickle(schema: Schema, values: tuple[Any, ...]) -> list[str]:
     codec = Pickle5Codec[Any](schema, Options(allow_untrusted_code=True))
     trees = [codec.load(codec.encode(_message(value))) for value in values]
@@ -225,6 +232,12 @@ def _shared(emit: Callable[[Schema], str]) -> dict[str, str]:
 WIRES = (
     Wire("json", "The text of the field's value, as `json` writes it.", _json, _PLACES),
     Wire("msgpack", "The field's value as the msgpack library reads it back, in Python's notation.", _msgpack, _PLACES),
+    Wire(
+        "cbor",
+        "What the cbor2 library is given for the field's value, in Python's notation; tags by number.",
+        _cbor,
+        _PLACES,
+    ),
     Wire("pickle", "The field's value as it is unpickled, in Python's notation.", _pickle, _PLACES),
     Wire(
         "protobuf",

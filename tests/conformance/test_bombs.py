@@ -158,8 +158,44 @@ HEADER = {
     "too long": (int, bytes(1000)),
     "empty": (float, b""),
 }
+# By hand from RFC 8949 and the registry of tags.
+CBOR = {
+    "array of 2**64 items": (list[int], b"\x9b" + b"\xff" * 8),
+    "array of 4 G items with one": (list[int], b"\x9a\xff\xff\xff\xff\x01"),
+    "map of 2**64 entries": (dict[str, int], b"\xbb" + b"\xff" * 8),
+    "2**63 bytes": (bytes, b"\x5b\x80" + bytes(7)),
+    "2**31 of text": (str, b"\x7a\x80\x00\x00\x00"),
+    "open arrays": (LISTS, b"\x81" * 1_000_000),
+    "open arrays without length": (LISTS, b"\x9f" * 1_000_000),
+    "nested arrays": (LISTS, b"\x81" * 100_000 + b"\xf6"),
+    "nested records": (LISTS, b"\xa1\x61a\x81" * 100_000 + b"\xa0"),
+    "open text without length": (str, b"\x7f" * 100_000),
+    "open tags": (int, b"\xc6" * 1_000_000),
+    "map in a key": (dict[str, int], b"\xa1" * 300 + b"\xf6" * 301),
+    "a bignum as wide as the message": (int, b"\xc2\x5a\x00\x0f\x42\x40" + b"\xff" * 1_000_000),
+    "a decimal of 2**63 digits": (int, b"\xc4\x82\x1b\x7f" + b"\xff" * 7 + b"\x01"),
+    "a float of 2**32 bits": (float, b"\xc5\x82\x1a\xff\xff\xff\xff\x01"),
+    "a fraction over 0": (float, b"\xd8\x1e\x82\x01\x00"),
+    "a regular expression": (str, b"\xd8\x23\x6c(a{9,9999})*x"),
+    "a mail": (str, b"\xd8\x24\x63a:b"),
+    "a list in itself": (LISTS, b"\xa2\x61a\xd8\x1c\x81\xd8\x1d\x00\x61n\xf6"),
+    "a record in itself": (LISTS, b"\xd8\x1c\xa2\x61a\x81\xd8\x1d\x00\x61n\xf6"),
+    "lists that are shared": (list[list[int]], b"\x82\xd8\x1c\x80\xd8\x1d\x00"),
+    "text by its number": (list[str], b"\xd9\x01\x00\x82\x63abc\xd8\x19\x00"),
+    "a date": (int, b"\xc1\x00"),
+    "a set": (list[int], b"\xd9\x01\x02\x81\x01"),
+    "huge shape": (np.ndarray, b"\xd8\x28\x82\x82\x1b" + b"\x7f" * 8 + b"\x02\xd8\x40\x41\x00"),
+    "negative shape": (np.ndarray, b"\xd8\x28\x82\x82\x20\x20\xd8\x40\x41\x00"),
+    "shape that wraps to nothing": (np.ndarray, b"\xd8\x28\x82\x83\x1b\x7f" + b"\xff" * 7 + b"\x1b\x7f" + b"\xff" * 7 + b"\x02\xd8\x40\x40"),
+    "shape of a thousand dimensions": (np.ndarray, b"\xd8\x28\x82\x99\x03\xe8" + b"\x01" * 1000 + b"\xd8\x40\x41\x00"),
+    "elements that are cut": (np.ndarray, b"\xd8\x45\x43abc"),
+    "a typed array of text": (np.ndarray, b"\xd8\x40\x61a"),
+    "a typed array as a key": (dict[str, int], b"\xa1\xd8\x40\x41a\x01"),
+    "quadruple precision": (np.ndarray, b"\xd8\x57\x50" + bytes(16)),
+}  # fmt: skip
 BOMBS = {
     "json": JSON,
+    "cbor": CBOR,
     "msgpack": MSGPACK,
     "protobuf": PROTOBUF,
     "flatbuffers": FLATBUFFERS,
@@ -216,13 +252,35 @@ def flatbuffers_lengths() -> list[bytes]:
     return [struct.pack("<IHHHHiII", 12, 6, 8, 4, 0, 8, 4, claim) for claim in claims]
 
 
-LENGTHS = {"msgpack": msgpack_lengths(), "protobuf": protobuf_lengths(), "flatbuffers": flatbuffers_lengths()}
+def cbor_lengths() -> list[bytes]:
+    """Every major type that has a length, with each width of it."""
+    claims = [
+        bytes([major | 23 + power]) + claim.to_bytes(1 << power - 1, "big")
+        for major in (0x40, 0x60, 0x80, 0xA0)
+        for power in (1, 2, 3, 4)
+        for claim in (2, 1 << (8 << power - 1) - 1, (1 << (8 << power - 1)) - 1)
+    ]
+    return [*claims, b"\x97", b"\xb7", b"\x77", b"\x57", b"\x5f", b"\x7f", b"\x9f", b"\xbf"]
+
+
+LENGTHS = {
+    "cbor": cbor_lengths(),
+    "msgpack": msgpack_lengths(),
+    "protobuf": protobuf_lengths(),
+    "flatbuffers": flatbuffers_lengths(),
+}
 NESTED = {
     "msgpack": (
         lambda part: part,
         lambda part: b"\x91" + part,
         lambda part: b"\x81\xa1k" + part,
         lambda part: b"\x81" + part,
+    ),
+    "cbor": (
+        lambda part: part,
+        lambda part: b"\x81" + part,
+        lambda part: b"\xa1\x61k" + part,
+        lambda part: b"\xa1" + part,
     ),
     "protobuf": (lambda part: part,),  # inside another length these bytes are two good numbers
     "flatbuffers": (lambda part: part,),

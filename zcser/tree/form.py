@@ -18,6 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy.typing as npt
+
 from zcser.core.errors import SchemaError
 from zcser.schema.model import Enum, Int, Kind, List, Map, Optional, Ref, Schema, Type, Union, walk
 
@@ -48,6 +50,9 @@ class Form:
         The library writes and reads lone surrogates, which are refused.
     out_of_band
         What is made of a tensor's bytes, and of many bytes, in a tree that is written; None: nothing.
+    tensor
+        What a tensor stands as in a tree that is written, where that is not the map of rule 4, or not of its bytes as
+        they lie in memory. It is read as that map; None: it is written as that map too.
     """
 
     native_bytes: bool
@@ -59,6 +64,7 @@ class Form:
     keeps_tuples: bool = False
     surrogates: bool = False
     out_of_band: Callable[[bytes | memoryview], Any] | None = None
+    tensor: Callable[[npt.NDArray[Any]], Any] | None = None
 
 
 def wire_class(type_: Type, form: Form) -> type:
