@@ -153,6 +153,16 @@ PICKLE = {
     "a frame of 2**63": (int, b"\x80\x05\x95" + b"\xff" * 8 + b"K\x01."),
     "digits": (int, b"I" + b"9" * 100_000 + b"\n."),
 }
+OBJECTS = {
+    **PICKLE,
+    "a class that numpy has": (np.ndarray, b"\x80\x05cnumpy\nmemmap\n)R."),
+    "an attribute of a class that it may name": (
+        Node,
+        b"\x80\x05\x8c\x1ctests.conformance.schemas\x8c\x0dNode.__init__\x93.",
+    ),
+    "a class without its fields": (Node, b"\x80\x05ctests.conformance.schemas\nNode\n)\x81."),
+    "an array of pointers": (np.ndarray, b"\x80\x05cnumpy\ndtype\n\x8c\x01O\x85R."),
+}
 HEADER = {
     "too short": (int, b"\0"),
     "too long": (int, bytes(1000)),
@@ -193,13 +203,68 @@ CBOR = {
     "a typed array as a key": (dict[str, int], b"\xa1\xd8\x40\x41a\x01"),
     "quadruple precision": (np.ndarray, b"\xd8\x57\x50" + bytes(16)),
 }  # fmt: skip
+
+
+def document(elements: bytes) -> bytes:
+    """A document of BSON: its length, its elements, a NUL."""
+    return struct.pack("<i", len(elements) + 5) + elements + b"\0"
+
+
+def nested_documents(levels: int, key: bytes = b"\x03a\0") -> bytes:
+    data = b"\x05\0\0\0\0"
+    for _ in range(levels):
+        data = document(key + data)
+    return data
+
+
+def root(kind: int, data: bytes) -> bytes:
+    """What stands for a value that is no document: the value of ``{"value": ...}``."""
+    return document(bytes([kind]) + b"value\0" + data)
+
+
+# By hand from https://bsonspec.org/spec.html.
+BSON = {
+    "length of 2 GiB": (dict[str, int], b"\xff\xff\xff\x7f\0"),
+    "negative length": (dict[str, int], b"\xff\xff\xff\xff\0"),
+    "length of 4": (dict[str, int], b"\x04\0\0\0\0"),
+    "text of 2 GiB": (str, root(2, b"\xff\xff\xff\x7fa\0")),
+    "text of no length": (str, root(2, b"\0\0\0\0\0")),
+    "text of negative length": (str, root(2, b"\xff\xff\xff\xffa\0")),
+    "binary of 2 GiB": (bytes, root(5, b"\xff\xff\xff\x7f\0a")),
+    "binary of another subtype": (bytes, root(5, b"\1\0\0\0\x80a")),
+    "array of 2 GiB": (list[int], root(4, b"\xff\xff\xff\x7f\0")),
+    "nested documents": (LISTS, nested_documents(20_000)),
+    "nested arrays": (list[list[int]], nested_documents(20_000, b"\x040\0")),
+    "a key without end": (dict[str, int], document(b"\x10" + b"a" * 100_000)),
+    "a regular expression": (str, root(11, b"(a{9,9999})*x\0\0")),
+    "code": (str, root(13, b"\2\0\0\0a\0")),
+    "code with a scope": (str, root(15, struct.pack("<ii", 4 + 4 + 2 + 5, 2) + b"a\0" + document(b""))),
+    "a date": (int, root(9, bytes(8))),
+    "a date of year 292277025": (int, root(9, b"\xff" * 7 + b"\x7f")),
+    "an id": (str, root(7, bytes(12))),
+    "a reference": (str, root(3, document(b"\x02$ref\0\2\0\0\0a\0\x10$id\0\1\0\0\0"))),
+    "a decimal of 6144 digits": (int, root(19, b"\1" + bytes(13) + b"\xfe\x5f")),
+    "a decimal that is no number": (float, root(19, bytes(15) + b"\x7c")),
+    "an unknown type": (int, root(32, b"")),
+    "another key": (int, document(b"\x10valua\0\1\0\0\0")),
+    "a key more": (int, document(b"\x10value\0\1\0\0\0\x10x\0\1\0\0\0")),
+    "huge shape": (
+        np.ndarray,
+        document(
+            b"\x02dtype\0\6\0\0\0int64\0\x04shape\0" + document(b"\x120\0" + b"\xff" * 7 + b"\x7f\x101\0\2\0\0\0")
+            + b"\x05data\0\0\0\0\0\0"
+        ),
+    ),
+}  # fmt: skip
 BOMBS = {
     "json": JSON,
+    "bson": BSON,
     "cbor": CBOR,
     "msgpack": MSGPACK,
     "protobuf": PROTOBUF,
     "flatbuffers": FLATBUFFERS,
     "pickle": PICKLE,
+    "pickle-objects": OBJECTS,
     "header": HEADER,
 }
 
@@ -282,6 +347,7 @@ NESTED = {
         lambda part: b"\xa1\x61k" + part,
         lambda part: b"\xa1" + part,
     ),
+    "bson": (lambda part: part, lambda part: document(b"\3k\0" + part)),
     "protobuf": (lambda part: part,),  # inside another length these bytes are two good numbers
     "flatbuffers": (lambda part: part,),
 }
