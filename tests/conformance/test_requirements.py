@@ -126,7 +126,7 @@ def test_2_what_decode_copied_retains_no_message(name):
     data.clear()  # which an alias of it would not allow
     assert_same(thumbnail, image().thumbnail)
     base = thumbnail
-    while base.base is not None:
+    while getattr(base, "base", None) is not None:
         base = base.base
     assert memoryview(base).nbytes <= 4096
 
@@ -237,7 +237,7 @@ class Reordered:
     added: Annotated[str, Id(4)] = "default"
 
 
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("name", [value for value in OPEN if value.values[0] != "pickle"])  # which goes by the class
 def test_6_fields_are_found_whatever_their_order(name):
     codec = registry.codec(name, Reordered)
     data = written(name, Ordered, Ordered(1, "two", [3.0]))

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from zcser.core.dtypes import NAMES, dtype_name, tensor_bytes
-from zcser.core.errors import DecodeError, SchemaError
+from zcser.core.errors import DecodeError, EncodeError, SchemaError
 from zcser.core.options import Options
 from zcser.schema.model import (
     Enum,
@@ -120,7 +120,12 @@ class PickleCodec(TreeWriter[T]):
         return value
 
     def _write_normal(self, value: T, _error: Exception, write: Callable[[Any], Any] | None) -> Any:
-        normal = self._normalise(value)
+        try:
+            normal = self._normalise(value)
+        except EncodeError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a value that changes under the walk may raise anything
+            self._give_up(error)
         return normal if write is None or not self.options.deterministic else self._in_order(normal)
 
     def _in_order(self, value: Any) -> Any:
