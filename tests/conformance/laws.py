@@ -58,6 +58,11 @@ def codecs(operation: str = "decode") -> list[Any]:
     return [param(name) for name in registry.names() if has(name, operation)]
 
 
+def carriers(case: str, operation: str = "decode") -> list[Any]:
+    """Parameters: every codec that the table expects to carry a case, of those that have an operation."""
+    return [value for value in codecs(operation) if value.values[0] in row(case)["carry"]]
+
+
 def cells(operation: str = "decode", *, cases: tuple[str, ...] = tuple(CASES)) -> list[Any]:
     """Parameters: every (codec, case) that the table expects, of the codecs that have an operation."""
     return [
@@ -153,6 +158,7 @@ REFUSALS: dict[str, tuple[tuple[str, Callable[[Any], bool]], ...]] = {
     "json": (("no form", _not_finite),),
     "orjson": (("no form", _not_finite),),
     "msgspec-json": (("no form", _not_finite),),
+    "safetensors": (("no form", _not_finite),),
     "header": (("NUL", _ends_in_nul),),
 }
 

@@ -27,7 +27,7 @@ from zcser.schema.model import Schema, Str
 
 MUST_REFUSE = [
     *(pytest.param(name, list[float], [number], id=f"{name} {number}")
-      for name in ("json", "orjson", "msgspec-json") for number in (float("nan"), float("inf"), float("-inf"))),
+      for name in ("json", "orjson", "msgspec-json", "safetensors") for number in (float("nan"), float("inf"), float("-inf"))),
     *(pytest.param("header", Schema(Str(4)), text, id=f"header {text!r}") for text in ("\0", "a\0", "abc\0")),
 ]  # fmt: skip
 

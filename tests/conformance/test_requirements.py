@@ -215,7 +215,7 @@ def imports_of(path: Path) -> set[str]:
 
 def test_5_no_codec_but_that_of_pickles_imports_pickle():
     root = Path(zcser.__file__).parent
-    layer = [path for part in ("core", "schema", "tree", "flat", "protowire", "header", "frame", "codecs") for path in
+    layer = [path for part in ("core", "schema", "tree", "flat", "protowire", "header", "arrow", "frame", "codecs") for path in
              (root / part).rglob("*.py")]  # fmt: skip
     assert len(layer) > 100
     users = [path for path in layer if imports_of(path) & {"pickle", "_pickle", "dill", "cloudpickle", "shelve"}]

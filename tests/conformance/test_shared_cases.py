@@ -32,7 +32,18 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.conformance.laws import INFO, assert_round_trip, assert_same, codecs, encoded, has, param, read, written
+from tests.conformance.laws import (
+    INFO,
+    assert_round_trip,
+    assert_same,
+    carriers,
+    codecs,
+    encoded,
+    has,
+    param,
+    read,
+    written,
+)
 from tests.conformance.schemas import Branch, Node
 from tests.conftest import SHARED_DATA
 from zcser import registry
@@ -118,7 +129,7 @@ def nested(levels: int) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", carriers("recursive_dict", "encode"))
 def test_08_there_is_one_depth_for_every_codec_and_a_cycle_is_over_it(name):
     codec = registry.codec(name, Branch)
     assert_same(codec.decode(codec.encode(nested(100))), nested(100))
@@ -365,7 +376,7 @@ def test_38_a_bytes_field_takes_any_of_its_buffers_and_is_read_as_one(name):
     assert [bytes(item) for item in found] == codec.decode(data)
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", carriers("recursive", "encode"))
 def test_39_one_object_in_several_places_is_written_several_times(name):
     codec = registry.codec(name, Node)
     leaf = Node(3, [])
@@ -374,7 +385,7 @@ def test_39_one_object_in_several_places_is_written_several_times(name):
     assert_same(codec.decode(codec.encode(value)), value)
 
 
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("name", carriers("recursive_dict"))
 def test_41_the_depth_limit_holds_for_maps_too(name):
     codec = registry.codec(name, Branch, limits=Limits(depth=6))
     assert_same(codec.decode(written(name, Branch, nested(6))), nested(6))

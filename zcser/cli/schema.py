@@ -30,6 +30,10 @@ def _emitted(schema: Schema, form: str) -> str:
             if isinstance(schema, FlatSchema):
                 raise UsageError("--emit fbs: it is a FlatBuffers schema already")
             return emit_fbs(schema)
+        if form == "arrow":
+            from zcser.arrow.emit import emit_arrow
+
+            return emit_arrow(schema)
         from zcser.protowire.emit import emit_proto
 
         return emit_proto(schema)
