@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,9 +18,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from zcser.arrow.types import columns_of
 from zcser.codecs.json import JsonCodec
+from zcser.codecs.kserve import KserveCodec
 from zcser.codecs.msgpack import MsgpackCodec
 from zcser.codecs.pickle5 import Pickle5Codec
+from zcser.codecs.safetensors import SafetensorsCodec
 from zcser.core.errors import SchemaError
 from zcser.core.options import Limits, Options
 from zcser.flat.emit import emit_fbs
@@ -197,6 +201,32 @@ def _header(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return [whole.format.removeprefix("<")] if whole is not None else []
 
 
+def _arrow(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    return [str(columns_of(schema, "arrow").struct.field("x")).removeprefix("pyarrow.Field<x: ").removesuffix(">")]
+
+
+def _safetensors(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = SafetensorsCodec[Any](schema, Options())
+    heads = [bytes(codec.encode_segments(_message(value))[0][8:]) for value in values]
+    return [head.decode().rstrip()[1:-1] for head in heads]
+
+
+def _kserve(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    # Beside an input, without which there is no message.
+    row, *others = schema.records
+    beside = Field("beside", Tensor("uint8", (0,)), 2)
+    records = (Record(row.name, (*row.fields, beside)), *others)
+    codec = KserveCodec[Any](Schema(schema.root, records), Options())
+    found = []
+    for value in values:
+        head = bytes(codec.encode_segments({**_message(value), "beside": np.zeros(0, np.uint8)})[0])
+        document = json.loads(head.partition(b"\r\n\r\n")[2])
+        document["inputs"] = [tensor for tensor in document["inputs"] if tensor["name"] != "beside"]
+        kept = {key: part for key, part in document.items() if part}
+        found.append(json.dumps(kept, separators=(",", ":"))[1:-1])
+    return found
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The declarations of an emitted schema, by name."""
     blocks = [block.strip() for block in text.split("\n\n")]
@@ -239,6 +269,14 @@ WIRES = (
         _flatbuffers,
         _PLACES,
         emit_fbs,
+    ),
+    Wire("arrow", "The type of the field's column.", _arrow, _PLACES),
+    Wire("safetensors", "What the header holds of the field, less its braces.", _safetensors, _PLACES),
+    Wire(
+        "kserve",
+        "What the JSON of the body holds of the field, less its braces, beside another input.",
+        _kserve,
+        _PLACES,
     ),
     Wire("header", "The format of Python's `struct`, little-endian, gaps as `x`.", _header, _FIXED_PLACES),
 )

@@ -238,6 +238,43 @@ SAFETENSORS = {
     "metadata of numbers": (str, safetensors(b'{"__metadata__":{"value":1}}')),
     "a dtype of objects": (np.ndarray, safetensors(b'{"__metadata__":{"/dtypes":"{\\"value\\":\\"object\\"}"},%s}' % entry(b"U8", b"[1,8]", 0, 8), bytes(8))),
 }  # fmt: skip
+
+
+def kserve(json: bytes, data: bytes = b"", length: bytes | None = None) -> bytes:
+    """From the head of zcser/kserve/body.py: HTTP's field, an empty line, the body."""
+    length = b"%d" % len(json) if length is None else length
+    return b"Inference-Header-Content-Length: " + length + b"\r\n\r\n" + json + data
+
+
+def kserve_input(datatype: bytes, shape: bytes, rest: bytes) -> bytes:
+    return b'{"inputs":[{"name":"value","datatype":"%s","shape":%s,%s}]}' % (datatype, shape, rest)
+
+
+def binary(size: int) -> bytes:
+    return b'"parameters":{"binary_data_size":%d}' % size
+
+
+KSERVE = {
+    "no JSON": (np.ndarray, b"hello" * 2000),
+    "a JSON of 10**18 bytes": (np.ndarray, kserve(b"{}", length=b"9" * 18)),
+    "a length of a million digits": (np.ndarray, kserve(b"{}", length=b"9" * 1_000_000)),
+    "two lengths": (np.ndarray, b"Inference-Header-Content-Length: 2\r\n" + kserve(b"{}")),
+    "nested": (np.ndarray, kserve(b'{"inputs":' + b"[" * 100_000)),
+    "nested data": (np.ndarray, kserve(kserve_input(b"INT8", b"[1]", b'"data":' + b"[" * 900 + b"]" * 900))),
+    "data beyond the end": (np.ndarray, kserve(kserve_input(b"INT8", b"[99]", binary(99)), b"x")),
+    "data of 2**62 bytes": (np.ndarray, kserve(kserve_input(b"INT8", b"[4611686018427387904]", binary(2**62)), b"x")),
+    "bytes of no tensor": (np.ndarray, kserve(kserve_input(b"INT8", b"[1]", binary(1)), b"xy")),
+    "a negative size": (np.ndarray, kserve(kserve_input(b"INT8", b"[1]", binary(-1)), b"x")),
+    "huge shape": (np.ndarray, kserve(kserve_input(b"FP64", b"[4294967296,4294967296]", binary(0)))),
+    "huge shape of numbers": (np.ndarray, kserve(kserve_input(b"FP64", b"[4294967296,4294967296]", b'"data":[]'))),
+    "negative shape": (np.ndarray, kserve(kserve_input(b"INT8", b"[-1,-4]", binary(4)), b"abcd")),
+    "shape of a thousand dimensions": (np.ndarray, kserve(kserve_input(b"INT8", b"[" + b"1," * 999 + b"1]", binary(1)), b"x")),
+    "an input twice": (np.ndarray, kserve(kserve_input(b"INT8", b"[0]", binary(0)).replace(b"[{", b"[{" + kserve_input(b"INT8", b"[0]", binary(0))[12:-3] + b"},{"))),
+    "an element of 4 GiB": (list[bytes], kserve(kserve_input(b"BYTES", b"[1]", binary(4)), b"\xff\xff\xff\xff")),
+    "half a length": (list[bytes], kserve(kserve_input(b"BYTES", b"[1]", binary(2)), b"\1\0")),
+    "fewer elements than its shape": (list[bytes], kserve(kserve_input(b"BYTES", b"[2000000000]", binary(4)), bytes(4))),
+    "numbers out of range": (np.ndarray, kserve(kserve_input(b"INT8", b"[1]", b'"data":[300]'))),
+}  # fmt: skip
 BOMBS = {
     "json": JSON,
     "msgpack": MSGPACK,
@@ -247,6 +284,7 @@ BOMBS = {
     "header": HEADER,
     "arrow": arrow_bombs(),
     "safetensors": SAFETENSORS,
+    "kserve": KSERVE,
 }
 
 CELLS = [

@@ -37,7 +37,6 @@ from tests.conformance.laws import (
     assert_round_trip,
     assert_same,
     carriers,
-    codecs,
     encoded,
     has,
     param,
@@ -55,9 +54,9 @@ from zcser.schema.model import Int, Tensor
 from zcser.schema.normal import normal
 
 Big = Annotated[int, Int(None)]
-OPEN = [value for value in codecs() if value.values[0] != "header"]
-WRITERS = [value for value in codecs("encode") if value.values[0] != "header"]
-VIEWERS = [value for value in codecs("view") if value.values[0] != "header"]
+OPEN = carriers("json_like")
+WRITERS = carriers("json_like", "encode")
+VIEWERS = carriers("json_like", "view")
 JSON = [param(name) for name, info in INFO.items() if info.wire == "json"]
 
 

@@ -17,7 +17,7 @@ from zcser.core.options import Options
 from zcser.safetensors.header import pack_header, unpack_header
 from zcser.safetensors.parts import Layout
 from zcser.schema.model import Schema
-from zcser.tree.split import DataOf, Head, SplitCodec
+from zcser.tree.split import DataOf, Head, MemoryOf, SplitCodec
 from zcser.tree.text import tree_of_text
 
 __all__ = ["SafetensorsCodec"]
@@ -53,6 +53,6 @@ class SafetensorsCodec(SplitCodec[T]):
         entries, metadata, start = unpack_header(data, self.name)
         return Head((entries, metadata), start, [entry.stop - entry.start for entry in entries.values()])
 
-    def _put_together(self, parsed: Any, data_of: DataOf) -> Any:
+    def _put_together(self, parsed: Any, data_of: DataOf, _memory_of: MemoryOf) -> Any:
         entries, metadata = parsed
         return self._layout.put_together(entries, metadata, data_of, others=self._others)

@@ -57,10 +57,10 @@ class Source:
     entries, others
         The header's, and the dtypes that the format has not, by name of the tensor.
     data_of
-        What stands in the tree for the data of a tensor, by its number.
+        What stands in the tree for the data of a tensor, by its number, less some bytes at their beginning.
     """
 
-    def __init__(self, entries: Mapping[str, Entry], others: Any, data_of: Callable[[int], Any]) -> None:
+    def __init__(self, entries: Mapping[str, Entry], others: Any, data_of: Callable[[int, int], Any]) -> None:
         self.entries = entries
         self.numbers = {name: number for number, name in enumerate(entries)}
         self.others = others if isinstance(others, dict) else {}
@@ -76,13 +76,13 @@ class Source:
             ours, width, shape = self.others[name], shape[-1] if shape else 0, shape[:-1]
             if dtype != "U8" or not isinstance(ours, str) or not _has_width(ours, width):
                 ours = None
-        return {"dtype": ours, "shape": list(shape), "data": self.data_of(self.numbers[name])}
+        return {"dtype": ours, "shape": list(shape), "data": self.data_of(self.numbers[name], 0)}
 
     def bytes(self, name: str) -> Any:
         """Bytes; None, which no reader takes for some, where another tensor stands there."""
         dtype, shape, _, _ = self.entries[name]
         self.left.discard(name)
-        return self.data_of(self.numbers[name]) if dtype == "U8" and len(shape) == 1 else None
+        return self.data_of(self.numbers[name], 0) if dtype == "U8" and len(shape) == 1 else None
 
 
 def _has_width(name: str, width: int) -> bool:
@@ -148,7 +148,7 @@ class Layout:
         self,
         entries: Mapping[str, Entry],
         metadata: Mapping[str, str],
-        data_of: Callable[[int], Any],
+        data_of: Callable[[int, int], Any],
         *,
         others: bool,
     ) -> Any:
@@ -159,7 +159,7 @@ class Layout:
         entries, metadata
             The header's.
         data_of
-            What stands in the tree for the data of a tensor, by its number.
+            What stands in the tree for the data of a tensor, by its number, less some bytes at their beginning.
         others
             Whether what belongs to no field stands in the tree too, by its name.
         """

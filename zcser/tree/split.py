@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from zcser.core.buffers import Buffer, byte_views, writable_view, write_pieces
 from zcser.core.codec import Reads
-from zcser.core.errors import BufferTooSmallError, DecodeError, TruncatedError
+from zcser.core.errors import BufferTooSmallError, DecodeError, EncodeError, TruncatedError
 from zcser.core.options import Options
 from zcser.core.view import View
 from zcser.schema.model import Schema
@@ -22,12 +22,15 @@ from zcser.tree.form import Form
 from zcser.tree.read import tree_reader
 from zcser.tree.views import Span, TreeViews, filled
 
-__all__ = ["DataOf", "Head", "SplitCodec"]
+__all__ = ["DataOf", "Head", "MemoryOf", "SplitCodec"]
 
 T = TypeVar("T")
 
-DataOf = Callable[[int], Any]
-"""What stands in a tree for the data of a tensor, by its number."""
+DataOf = Callable[[int, int], Any]
+"""What stands in a tree for the data of a tensor, by its number; less some bytes at their beginning."""
+
+MemoryOf = Callable[[int], memoryview]
+"""The data of a tensor themselves."""
 
 
 class Head(NamedTuple):
@@ -78,7 +81,7 @@ class SplitCodec(TreeWriter[T]):
         """Read the head at the beginning of a message, which `data` may hold more of."""
         raise NotImplementedError
 
-    def _put_together(self, parsed: Any, data_of: DataOf) -> Any:
+    def _put_together(self, parsed: Any, data_of: DataOf, memory_of: MemoryOf) -> Any:
         """The tree of a head."""
         raise NotImplementedError
 
@@ -88,7 +91,11 @@ class SplitCodec(TreeWriter[T]):
     def _loads(self, data: Any, /) -> Any:
         view = memoryview(data).toreadonly()
         head, places = self._whole(view)
-        return self._put_together(head.parsed, lambda number: view[slice(*places[number])])
+        return self._put_together(
+            head.parsed,
+            lambda number, skip: view[places[number][0] + skip : places[number][1]],
+            lambda number: view[slice(*places[number])],
+        )
 
     def _whole(self, data: memoryview) -> tuple[Head, list[tuple[int, int]]]:
         """The head of a message in one piece, and where the data lie."""
@@ -109,6 +116,8 @@ class SplitCodec(TreeWriter[T]):
             normal = self._write_normal(value, error, self._write)
             try:
                 segments = self._take_apart(normal)
+            except EncodeError:
+                raise
             except Exception:  # noqa: BLE001 - the first error is the one to tell
                 self._give_up(error)
         size = sum(map(len, segments))
@@ -116,6 +125,17 @@ class SplitCodec(TreeWriter[T]):
         if size > self.options.limits.elements and self._guarded:
             self._normalise(value)
         return segments, size
+
+    def encode(self, value: T) -> bytes:
+        """See `Codec.encode`."""
+        return b"".join(self._parts(value)[0])
+
+    def dump(self, native: Any) -> bytes:
+        """Bytes of a tree."""
+        try:
+            return super().dump(native)
+        except EncodeError as error:
+            raise error.__cause__ if isinstance(error.__cause__, EncodeError) else error from None
 
     def encode_segments(self, value: T) -> list[memoryview]:
         """See `Codec.encode_segments`: the head, then a segment for each tensor."""
@@ -142,7 +162,9 @@ class SplitCodec(TreeWriter[T]):
         head = self._head_of(parts)
 
         def tree_of() -> Any:
-            return self._put_together(head.parsed, lambda number: parts[number + 1])
+            return self._put_together(
+                head.parsed, lambda number, skip: parts[number + 1][skip:], lambda number: parts[number + 1]
+            )
 
         tree = self._guarded_tree(tree_of, parts)
         try:
@@ -155,7 +177,12 @@ class SplitCodec(TreeWriter[T]):
         """See `Codec.view`. The head is checked whatever `verify` says: nothing can be found without it."""
         flat = memoryview(self._flat(data)).toreadonly()
         head, places = self._whole(flat)
-        return self._opened(head.parsed, lambda number: Span(0, *places[number]), [flat])
+        return self._opened(
+            head.parsed,
+            lambda number, skip: Span(0, places[number][0] + skip, places[number][1]),
+            lambda number: flat[slice(*places[number])],
+            [flat],
+        )
 
     def view_segments(self, segments: Sequence[Buffer], *, verify: bool = True) -> View:
         """See `Codec.view_segments` and `decode_segments`."""
@@ -163,7 +190,12 @@ class SplitCodec(TreeWriter[T]):
         if len(parts) == 1:
             return self.view(parts[0], verify=verify)
         head = self._head_of(parts)
-        return self._opened(head.parsed, lambda number: Span(number + 1, 0, head.sizes[number]), parts)
+        return self._opened(
+            head.parsed,
+            lambda number, skip: Span(number + 1, skip, head.sizes[number]),
+            lambda number: parts[number + 1],
+            parts,
+        )
 
     def _cut(self, segments: Sequence[Buffer]) -> list[memoryview]:
         parts = [part.toreadonly() for part in byte_views(segments, codec=self.name)]
@@ -179,8 +211,8 @@ class SplitCodec(TreeWriter[T]):
             raise DecodeError(f"these {len(parts)} segments are not those of one message", codec=self.name)
         return head
 
-    def _opened(self, parsed: Any, data_of: DataOf, data: list[memoryview]) -> View:
-        tree = self._guarded_tree(lambda: self._put_together(parsed, data_of), data)
+    def _opened(self, parsed: Any, data_of: DataOf, memory_of: MemoryOf, data: list[memoryview]) -> View:
+        tree = self._guarded_tree(lambda: self._put_together(parsed, data_of, memory_of), data)
         view: View = self._views.open(tree, data)
         return view
 
