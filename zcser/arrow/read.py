@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -349,12 +350,20 @@ def count_items(array: pa.Array) -> int:
     return 0
 
 
+@functools.lru_cache(1024)
+def _holds_unions(arrow: pa.DataType) -> bool:
+    fields = (arrow.field(number) for number in range(arrow.num_fields))
+    return bool(types.is_union(arrow)) or any(_holds_unions(field.type) for field in fields)
+
+
 def refuse_disorder(array: pa.Array, codec: str) -> None:
     """Raise `DecodeError` where a union breaks rule 4.
 
     Of an empty one nothing is asked: pyarrow crashes where an empty array that was read is to give its type codes.
     """
     arrow = array.type
+    if not _holds_unions(arrow):
+        return
     if types.is_map(arrow):
         for child in entries_of(array)[:2]:
             refuse_disorder(child, codec)
