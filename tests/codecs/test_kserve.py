@@ -201,7 +201,7 @@ def test_segments_hold_the_tensors_themselves():
             "neither a tensor nor a parameter",
             "M/u",
         ),
-        (dataclasses.make_dataclass("M", [("t", np.ndarray), ("n", list[Named])]), "names of their own", ""),
+        (dataclasses.make_dataclass("M", [("t", list[np.ndarray]), ("n", list[Named])]), "names of their own", ""),
         (dataclasses.make_dataclass("M", [("t", Annotated[np.ndarray, Tensor("complex64")])]), "complex64", "M/t"),
     ],
 )
@@ -209,6 +209,20 @@ def test_what_has_no_place_is_refused_with_the_field_and_the_reason(source, reas
     with pytest.raises(SchemaError, match=reason) as caught:
         registry.codec("kserve", source)
     assert (caught.value.path or "") == path
+
+
+def test_named_tensors_stand_behind_those_of_fields_in_their_own_order():
+    Both = dataclasses.make_dataclass("Both", [("cameras", list[Named]), ("state", np.ndarray)])
+    codec = registry.codec("kserve", Both)
+    value = Both([Named("b", np.zeros(3, np.uint8)), Named("a", np.ones(2))], np.ones(1, np.float32))
+    assert [tensor["name"] for tensor in body(codec.encode(value))[0]["inputs"]] == ["state", "b", "a"]
+    assert [(part.name, part.data.tolist()) for part in codec.decode(codec.encode(value)).cameras] == [
+        ("b", [0, 0, 0]),
+        ("a", [1.0, 1.0]),
+    ]
+    with pytest.raises(EncodeError, match="another input is named 'state'") as caught:
+        codec.encode(Both([Named("state", np.zeros(1))], np.ones(1)))
+    assert caught.value.path == "/cameras/0/name"
 
 
 def test_bf16_is_tritons_and_other_dtypes_are_refused():

@@ -3,8 +3,7 @@
 1. A tensor is an input, by its field's name. Its dtype must be one that the protocol has.
 2. Bytes are a BYTES tensor of shape [1]; a list of scalars a tensor of one dimension, text and bytes as BYTES. The tensors
    of a list are inputs with their numbers: ``name.0``, ``name.1``.
-3. A list of records of a str ``name`` and a tensor is the inputs themselves, by their own names. There is no other input
-   then.
+3. A list of records of a str ``name`` and a tensor is the inputs that are no other field's, by their own names.
 4. A list of records of a str ``key`` (or ``name``) and a ``value`` of scalars is the parameters that are no other field's.
 5. Any other list of records of scalars is a tensor for each of their fields, ``list.field``. A record inside a record is its
    fields, ``record.field``.
@@ -171,12 +170,12 @@ class Layout:
         self.names: set[str] = set()
         self.inputs = 0
         self.is_named = False
-        self.is_keyed = False
+        self.is_keyed = self.is_numbered = False
         self.parts = self._record(record, "", "" if self.bare else record.name)
         if not self.inputs:
             self._refuse("no field is a tensor, so that there is nothing to infer from", "")
-        if self.is_named and self.inputs > 1:
-            self._refuse("beside tensors with names of their own there can be no other input", "")
+        if self.is_named and self.is_numbered:
+            self._refuse("tensors with names of their own and a list of tensors could have the same names", "")
 
     def _refuse(self, reason: str, path: str) -> NoReturn:
         raise SchemaError(reason, path=path, codec=self.codec)
@@ -226,6 +225,7 @@ class Layout:
             case List(item=Tensor() as item):
                 self._check_dtype(item, path)
                 self._claim(name, path, is_input=True)
+                self.is_numbered = True
                 return _numbered(name, self.codec)
             case List(item=Ref() as ref):
                 return self._list_of_records(self.schema.resolve(ref), name, path)
@@ -268,9 +268,11 @@ class Layout:
             ((other, tensor),) = ((key, type_) for key, type_ in kinds.items() if key != "name")
             if isinstance(tensor, Tensor):
                 self._check_dtype(tensor, path)
+                if self.is_named:
+                    self._refuse("there is one list of named tensors already", path)
                 self.inputs += 1
                 self.is_named = True
-                return _named(other, name, self.codec)
+                return _named(other, name, self)
         if kinds.keys() == {item.name for item in record.fields} and self._is_keyed(kinds):
             if self.is_keyed:
                 self._refuse("there is one list of parameters already", path)
@@ -312,10 +314,9 @@ class Layout:
         document: dict[str, Any] = {**out.own}
         if out.parameters:
             document["parameters"] = out.parameters
-        order = range(len(out.data))
-        if not self.is_named:
-            # Widest first, so that each is aligned where the data are.
-            order = sorted(order, key=lambda number: -_width(out.tensors[number]["datatype"]))  # type: ignore[assignment]
+        # Widest first, so that each is aligned where the data are; those with names of their own behind, in their order.
+        widths = [-_width(tensor["datatype"]) if tensor["name"] in self.names else 1 for tensor in out.tensors]
+        order = sorted(range(len(out.data)), key=widths.__getitem__)
         document[self.tensors] = [out.tensors[number] for number in order]
         return document, [out.data[number] for number in order]
 
@@ -425,14 +426,19 @@ def _numbered(name: str, codec: str) -> tuple[Write, Read]:
     return write, read
 
 
-def _named(tensor: str, name: str, codec: str) -> tuple[Write, Read]:
+def _named(tensor: str, name: str, layout: Layout) -> tuple[Write, Read]:
     def write(trees: list[Any], out: Outgoing) -> None:
         for number, tree in enumerate(trees):
-            _put_tensor(tree[tensor], tree["name"], out, pointer((*name.split("."), number, tensor)), codec)
+            path: tuple[str | int, ...] = (*name.split("."), number)
+            if tree["name"] in layout.names:
+                reason = f"another input is named {tree['name']!r}"
+                raise EncodeError(reason, path=pointer((*path, "name")), codec=layout.codec)
+            _put_tensor(tree[tensor], tree["name"], out, pointer((*path, tensor)), layout.codec)
 
     def read(inputs: Inputs) -> Any:
-        inputs.left -= set(inputs.slots)
-        return [{"name": key, tensor: inputs.tree(slot)} for key, slot in inputs.slots.items()]
+        mine = {key: slot for key, slot in inputs.slots.items() if key not in layout.names}
+        inputs.left -= mine.keys()
+        return [{"name": key, tensor: inputs.tree(slot)} for key, slot in mine.items()]
 
     return write, read
 
