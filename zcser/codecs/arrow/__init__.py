@@ -71,6 +71,7 @@ class ArrowCodec(TreeWriter[T]):
     reads: ClassVar[dict[str, Reads]] = {"str": "parse", "bytes": "alias", "tensor": "alias", "list": "parse"}
     ends_itself = True
     self_delimiting = True
+    validates = False
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
