@@ -53,6 +53,7 @@ def test_reading_a_schema_from_annotations_loads_no_serializer():
         ("msgspec-json", "msgspec"),
         ("msgspec-msgpack", "msgspec"),
         ("pickle5", None),
+        ("capnp", "capnp"),
     ],
 )
 def test_asking_for_one_codec_loads_its_library_alone(name, library):

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from zcser.capnp.emit import emit_capnp
 from zcser.codecs.json import JsonCodec
 from zcser.codecs.msgpack import MsgpackCodec
 from zcser.codecs.pickle5 import Pickle5Codec
@@ -192,15 +193,23 @@ def _flatbuffers(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return [re.sub(r" \(id: \d+\)|(?<=\()id: \d+, ", "", field), *more]
 
 
+def _capnp(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    field, *more = _declared(emit_capnp(schema), r"  x @\d+ :(.+);(?:  #.*)?", _shared(emit_capnp))
+    return [f"{field}, beside a flag" if "  hasX @" in emit_capnp(schema) else field, *more]
+
+
 def _header(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     whole = Plan(layout_of(schema, Limits()), lambda _: False).whole
     return [whole.format.removeprefix("<")] if whole is not None else []
 
 
+_WORDS = ("message ", "enum ", "table ", "union ", "struct ")
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The declarations of an emitted schema, by name."""
     blocks = [block.strip() for block in text.split("\n\n")]
-    return {block.split()[1]: block for block in blocks if block.startswith(("message ", "enum ", "table ", "union "))}
+    return {block.split()[1]: block for block in blocks if block.startswith(_WORDS)}
 
 
 def _declared(text: str, field: str, shared: dict[str, str]) -> list[str]:
@@ -239,6 +248,13 @@ WIRES = (
         _flatbuffers,
         _PLACES,
         emit_fbs,
+    ),
+    Wire(
+        "capnp",
+        "The type of the field in .capnp, with the flag that tells whether a scalar is there, then the structs made for it.",
+        _capnp,
+        _PLACES,
+        emit_capnp,
     ),
     Wire("header", "The format of Python's `struct`, little-endian, gaps as `x`.", _header, _FIXED_PLACES),
 )

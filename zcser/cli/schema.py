@@ -30,6 +30,10 @@ def _emitted(schema: Schema, form: str) -> str:
             if isinstance(schema, FlatSchema):
                 raise UsageError("--emit fbs: it is a FlatBuffers schema already")
             return emit_fbs(schema)
+        if form == "capnp":
+            from zcser.capnp.emit import emit_capnp
+
+            return emit_capnp(schema)
         from zcser.protowire.emit import emit_proto
 
         return emit_proto(schema)
