@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-SERIALIZERS = {"orjson", "simdjson", "msgpack", "ormsgpack", "google", "flatbuffers", "msgspec", "ml_dtypes"}
+SERIALIZERS = {"orjson", "simdjson", "msgpack", "ormsgpack", "google", "flatbuffers", "msgspec", "ml_dtypes", "capnp", "pyfory"}
 HEAVY = SERIALIZERS | {"rich", "rich_argparse", "psutil", "cpuinfo", "pytest", "hypothesis", "asyncio", "unittest"}
 
 
@@ -54,6 +54,7 @@ def test_reading_a_schema_from_annotations_loads_no_serializer():
         ("msgspec-msgpack", "msgspec"),
         ("pickle5", None),
         ("capnp", "capnp"),
+        ("fory", "pyfory"),
     ],
 )
 def test_asking_for_one_codec_loads_its_library_alone(name, library):

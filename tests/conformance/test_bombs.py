@@ -220,6 +220,23 @@ CAPNP = {
         capnp_message(to_struct(0, 0, 1), to_struct(0, 1, 2), 1, to_list(1, 5, 2), to_list(2, 2, 8), 2**62, 2**62, 0),
     ),
 }  # fmt: skip
+# By hand from the xlang specification: the header, a value that is no reference, the type's number, its body.
+FORY_LIST = b"\x01\xff\x16"
+FORY = {
+    "list of 2**31 - 1 items": (list[int], FORY_LIST + varint(2**31 - 1) + b"\x08\x07"),
+    "list of 2**24 nulls": (list[None], FORY_LIST + varint(2**24) + b"\x08\x01"),
+    "map of 2**31 - 1 entries": (dict[str, int], b"\x01\xff\x18" + varint(2**31 - 1) + b"\x00\x01"),
+    "text of 2 GiB": (str, b"\x01\xff\x15" + varint(2**33)),
+    "bytes of 2 GiB": (bytes, b"\x01\xff\x29" + varint(2**31 - 1)),
+    "nested lists": (LISTS, b"\x01\xff" + b"\x16\x01\x08" * 100_000),
+    "a named class": (int, b"\x01\xff\x1a\x00\x00\x08builtins\x04eval"),
+    "a registered class that is not": (int, b"\x01\xff\x1f\x63\x01"),
+    "the form of Python alone": (int, b"\x00\xff\x07\x02"),
+    "buffers that are not there": (bytes, b"\x03\xff\x29\x00"),
+    "half a pair of surrogates": (str, b"\x01\xff\x15\x09\x00\xd8"),
+    "a set": (list[int], b"\x01\xff\x17\x01\x08\x07\x02"),
+    "nothing": (int, b""),
+}
 HEADER = {
     "too short": (int, b"\0"),
     "too long": (int, bytes(1000)),
@@ -233,6 +250,7 @@ BOMBS = {
     "pickle": PICKLE,
     "header": HEADER,
     "capnp": CAPNP,
+    "fory": FORY,
 }
 
 CELLS = [
