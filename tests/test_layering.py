@@ -8,7 +8,18 @@ import sys
 
 import pytest
 
-SERIALIZERS = {"orjson", "simdjson", "msgpack", "ormsgpack", "google", "flatbuffers", "msgspec", "ml_dtypes", "capnp", "pyfory"}
+SERIALIZERS = {
+    "orjson",
+    "simdjson",
+    "msgpack",
+    "ormsgpack",
+    "google",
+    "flatbuffers",
+    "msgspec",
+    "ml_dtypes",
+    "capnp",
+    "pyfory",
+}
 HEAVY = SERIALIZERS | {"rich", "rich_argparse", "psutil", "cpuinfo", "pytest", "hypothesis", "asyncio", "unittest"}
 
 

@@ -140,7 +140,9 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 def _add_schema(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="FILE|module:name", help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class")
-    parser.add_argument("--emit", choices=("proto", "fbs", "capnp"), help="write the schema as a file of that format instead")
+    parser.add_argument(
+        "--emit", choices=("proto", "fbs", "capnp"), help="write the schema as a file of that format instead"
+    )
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
