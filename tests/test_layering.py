@@ -23,6 +23,8 @@ SERIALIZERS = {
     "thrift",
     "pyarrow",
     "ml_dtypes",
+    "capnp",
+    "pyfory",
 }
 HEAVY = SERIALIZERS | {"rich", "rich_argparse", "psutil", "cpuinfo", "pytest", "hypothesis", "asyncio", "unittest"}
 
@@ -75,6 +77,8 @@ def test_reading_a_schema_from_annotations_loads_no_serializer():
         ("arrow", "pyarrow"),
         ("safetensors", None),
         ("kserve", None),
+        ("capnp", "capnp"),
+        ("fory", "pyfory"),
     ],
 )
 def test_asking_for_one_codec_loads_its_library_alone(name, library):

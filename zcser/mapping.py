@@ -26,6 +26,7 @@ import numpy as np
 from zcser.arrow.types import columns_of
 from zcser.avro.emit import avro_schema
 from zcser.avro.plan import Plan as AvroPlan
+from zcser.capnp.emit import emit_capnp
 from zcser.codecs.bson import BsonCodec
 from zcser.codecs.cbor2 import Cbor2Codec
 from zcser.codecs.json import JsonCodec
@@ -250,6 +251,11 @@ def _flatbuffers(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return [re.sub(r" \(id: \d+\)|(?<=\()id: \d+, ", "", field), *more]
 
 
+def _capnp(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    field, *more = _declared(emit_capnp(schema), r"  x @\d+ :(.+);(?:  #.*)?", _shared(emit_capnp))
+    return [f"{field}, beside a flag" if "  hasX @" in emit_capnp(schema) else field, *more]
+
+
 def _header(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     whole = Plan(layout_of(schema, Limits()), lambda _: False).whole
     return [whole.format.removeprefix("<")] if whole is not None else []
@@ -289,14 +295,13 @@ def _kserve(schema: Schema, values: tuple[Any, ...]) -> list[str]:
     return found
 
 
+_WORDS = ("message ", "enum ", "table ", "union ", "struct ")
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The declarations of an emitted schema, by name."""
     blocks = [block.strip() for block in text.split("\n\n")]
-    return {
-        block.split()[1]: block
-        for block in blocks
-        if block.startswith(("message ", "enum ", "table ", "union ", "struct "))
-    }
+    return {block.split()[1]: block for block in blocks if block.startswith(_WORDS)}
 
 
 def _declared(text: str, field: str, shared: dict[str, str]) -> list[str]:
@@ -364,6 +369,13 @@ WIRES = (
         "What the JSON of the body holds of the field, less its braces, beside another input.",
         _kserve,
         _PLACES,
+    ),
+    Wire(
+        "capnp",
+        "The type of the field in .capnp, with the flag that tells whether a scalar is there, then the structs made for it.",
+        _capnp,
+        _PLACES,
+        emit_capnp,
     ),
     Wire("header", "The format of Python's `struct`, little-endian, gaps as `x`.", _header, _FIXED_PLACES),
 )

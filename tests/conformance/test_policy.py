@@ -183,6 +183,8 @@ def lone_surrogate(name: str) -> str:
 
 def utf8(name: str) -> str:
     data = written(name, Text, "q\u00e9z")
+    if b"q\xe9z" in data:
+        return "latin"
     assert data.count(b"q\xc3\xa9z") == 1
     return one({reads(name, Text, data.replace(b"\xc3\xa9", bad)) for bad in (b"\xc3(", b"\xa9\xa9", b"\xc0\x80")})
 
