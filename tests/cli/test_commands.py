@@ -80,7 +80,7 @@ def test_schema_of_a_flatbuffers_schema(tmp_path, capsys):
     assert "a FlatBuffers schema already" in capsys.readouterr().err
     for name in ("absent.fbs", "absent.bfbs"):
         assert main(["schema", str(tmp_path / name)]) == 2
-        assert "No such file" in capsys.readouterr().err
+        assert "there is no such file" in capsys.readouterr().err
 
 
 def test_check_gives_each_refusal_with_path_and_reason(capsys):

@@ -17,6 +17,7 @@ from zcser.cli import exports
 from zcser.cli.errors import UsageError
 from zcser.cli.progress import Progress
 from zcser.cli.screen import screen
+from zcser.cli.sources import payload_from
 from zcser.core.errors import ZcserError
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.plan import Request
@@ -74,10 +75,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _payloads(arguments: argparse.Namespace) -> list[Payload]:
     fields: tuple[str, ...] = arguments.fields or ()
-    if arguments.source is not None:
+    if arguments.source:
         if arguments.payload:
             raise UsageError("--payload names built-in payloads; leave it out, or leave the file or function out")
-        return [payloads.from_source(arguments.source, fields=fields)]
+        return [payload_from(arguments, fields)]
+    if arguments.schema is not None or arguments.include or arguments.delimited:
+        raise UsageError("--schema, --include and --delimited say how a file is read, and none is named")
     names = dict.fromkeys(arguments.payload or payloads.names())
     return [_with_fields(payloads.get(name), fields) for name in names]
 

@@ -10,20 +10,24 @@
 from __future__ import annotations
 
 import difflib
+import io
 import json
 import math
 import stat
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from zcser.payloads.base import PayloadError
 
-__all__ = ["LINES", "MAX_BYTES", "SUFFIXES", "Document", "JsonFile"]
+__all__ = ["LINES", "MAX_BYTES", "OTHERS", "SUFFIXES", "Document", "JsonFile"]
 
 LINES = (".jsonl", ".ndjson")
 SUFFIXES = (".json", *LINES)
+
+OTHERS = (".npy", ".npz", ".safetensors", ".csv", ".tsv", ".parquet")
+"""Files that `zcser.payloads.sources` reads without a schema."""
 
 MAX_BYTES = 1 << 28
 """Larger files are refused: their values would take gigabytes in every worker, and a sample says as much."""
@@ -77,13 +81,26 @@ class JsonFile:
 
     def documents(self) -> Iterator[Document]:
         """Each document. Raises `PayloadError` at the first that is not JSON."""
+        for place, data in self.texts():
+            yield self._document(data, place)
+
+    def again(self, numbers: Collection[int]) -> list[Document]:
+        """The documents of these numbers (from 0) once more, in their order; their repeated keys are not counted again."""
+        repeated = self.repeated, self.first_repeated
+        wanted = frozenset(numbers)
+        found = [self._document(data, place) for number, (place, data) in enumerate(self.texts()) if number in wanted]
+        self.repeated, self.first_repeated = repeated
+        return found
+
+    def texts(self) -> Iterator[tuple[str, bytes]]:
+        """The place and the bytes of each document, unparsed."""
         if not self.one_per_line:
-            yield self._document(self._data, "")
+            yield "", self._data
             return
         # Not str.splitlines: U+2028 and its kind may stand inside a JSON string.
-        for number, line in enumerate(self._data.split(b"\n"), 1):
+        for number, line in enumerate(io.BytesIO(self._data), 1):
             if line.strip():
-                yield self._document(line, f"line {number}")
+                yield f"line {number}", line.removesuffix(b"\n")
 
     def _refuse(self, reason: str, place: str = "") -> NoReturn:
         raise PayloadError(f"{self.source}: {f'{place}: ' if place else ''}{reason}")
@@ -94,7 +111,10 @@ class JsonFile:
             if stat.S_ISDIR(status.st_mode):
                 self._refuse("this is a directory; name a file in it")
             if path.suffix.lower() not in SUFFIXES:
-                self._refuse(f"only {', '.join(SUFFIXES)} files are read; other data comes from a module:function")
+                self._refuse(
+                    f"only {', '.join(SUFFIXES + OTHERS)} files are read without --schema; "
+                    "other data comes from a module:function"
+                )
             if not stat.S_ISREG(status.st_mode):
                 self._refuse("this is no regular file")
             if status.st_size > MAX_BYTES:
