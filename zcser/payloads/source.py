@@ -6,8 +6,9 @@
    each value that is made is a fresh object.
 3. A schema that was given stands; a dataclass or msgspec Struct brings its own, tables and tensors have theirs; of anything
    else it is inferred, from all messages of the source.
-4. Memory: a file of JSON or one message may have `zcser.payloads.files.MAX_BYTES`; what is kept, `KEPT_BYTES` together,
-   and one message at least. Streams, folders and tables may be larger than memory.
+4. Memory: a file of JSON or one message may have `zcser.payloads.files.MAX_BYTES`, and a message the items of
+   `zcser.payloads.sources.base.LIMITS`; what is kept, `KEPT_BYTES` together, and one message at least. Streams, folders and
+   tables may be larger than memory.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from zcser.payloads import functions
 from zcser.payloads.base import Payload, PayloadError
 from zcser.payloads.files import MAX_BYTES
 from zcser.payloads.places import check_field, first_tensor, middle_field
-from zcser.payloads.sources.base import Message, Source
+from zcser.payloads.sources.base import LIMITS, Message, Source
 from zcser.payloads.sources.choice import source_of
 from zcser.payloads.traffic import DISTINCT, Census, shape_of
 from zcser.schema.from_python import schema_of
 from zcser.schema.from_sample import infer
-from zcser.schema.model import Schema
+from zcser.schema.model import Schema, Tensor, walk
 from zcser.schema.normal import normal
 
 __all__ = ["DISTINCT", "KEPT_BYTES", "Snapshot", "Watch", "from_source"]
@@ -117,7 +118,7 @@ def _from_files(source: Source, texts: Sequence[str], fields: tuple[str, ...], w
         if watch is not None:
             watch(0, 0, total)
         for message in source.messages():
-            census.add(message.nbytes, shape_of(message.value), message.content)
+            census.add(message.nbytes, message.shape, message.content)
             done += message.nbytes
             if len(early) < DISTINCT and done <= KEPT_BYTES:
                 early.append(message)
@@ -259,7 +260,7 @@ def _payload(
     repeats: list[bytes] = []
     for place, value in values:
         try:
-            pickled = _pickled(source, normal(schema, value))
+            pickled = _pickled(source, normal(schema, value, limits=LIMITS))
         except EncodeError as error:
             raise PayloadError(f"{source}: {f'{place}: ' if place else ''}{_brief(error)}") from error
         if pickled in places:
@@ -278,11 +279,16 @@ def _payload(
         make=make,
         field=field,
         fields=fields or (field,),
-        tensor=first_tensor(made),
+        tensor=first_tensor(made) if _has_tensors(schema) else None,
         rotation="distinct" if len(places) == DISTINCT else "copies",
         distinct=len(places),
         source=source,
     )
+
+
+def _has_tensors(schema: Schema) -> bool:
+    types = (schema.root, *(item.type for record in schema.records for item in record.fields))
+    return any(isinstance(part, Tensor) for type_ in types for part in walk(type_))
 
 
 def _brief(error: EncodeError | SchemaError) -> str:

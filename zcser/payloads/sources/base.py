@@ -11,16 +11,21 @@ from __future__ import annotations
 import stat
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from zcser.core.errors import DecodeError
+from zcser.core.options import Limits
 from zcser.payloads.base import PayloadError
 from zcser.payloads.files import MAX_BYTES
+from zcser.payloads.traffic import shape_of
 from zcser.schema.model import Schema
 
-__all__ = ["Frame", "Framed", "Message", "Source", "checked", "content", "drain", "refuse"]
+__all__ = ["LIMITS", "Frame", "Framed", "Message", "Source", "checked", "content", "drain", "refuse"]
+
+LIMITS: Final = Limits(elements=1 << 21)
+"""Of one message. Two million records take gigabytes as Python objects, and seconds for an operation on them."""
 
 
 class Message(NamedTuple):
@@ -34,6 +39,8 @@ class Message(NamedTuple):
         Its size as given.
     content
         Equal for equal content, and for little else: tells repeats.
+    shape
+        Equal for messages of one kind; see `zcser.payloads.traffic`.
     value
         As its reader gives it; `zcser.normal` follows.
     """
@@ -41,6 +48,7 @@ class Message(NamedTuple):
     place: str
     nbytes: int
     content: int
+    shape: Hashable
     value: Any
 
 
@@ -127,7 +135,7 @@ class Framed(Source):
             value = self.value(frame.data)
         except DecodeError as error:
             refuse(file, str(error), frame.place)
-        return Message(self.place(file, frame.place), len(frame.data), zlib.crc32(frame.data), value)
+        return Message(self.place(file, frame.place), len(frame.data), zlib.crc32(frame.data), shape_of(value), value)
 
 
 def refuse(file: str, reason: str, place: str = "") -> NoReturn:

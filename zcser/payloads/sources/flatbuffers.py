@@ -9,7 +9,7 @@ from zcser import registry
 from zcser.core.errors import SchemaError
 from zcser.flat.from_json import binaries
 from zcser.payloads.files import JsonFile
-from zcser.payloads.sources.base import Frame, Framed, content, drain, refuse
+from zcser.payloads.sources.base import LIMITS, Frame, Framed, content, drain, refuse
 from zcser.payloads.sources.streams import prefixed
 from zcser.schema.model import Schema
 
@@ -36,7 +36,7 @@ class FlatBinary(Framed):
         super().__init__(files)
         self._schema = schema
         self._delimited = delimited
-        self._decode = registry.codec("flatbuffers", schema).decode
+        self._decode = registry.codec("flatbuffers", schema, limits=LIMITS).decode
 
     def schema(self, values: Iterable[Any]) -> Schema:
         """See `Source`."""

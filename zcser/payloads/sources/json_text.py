@@ -12,7 +12,7 @@ from typing import Any
 from zcser import registry
 from zcser.core.errors import DecodeError
 from zcser.payloads.files import Document, JsonFile
-from zcser.payloads.sources.base import Message, Source, drain, refuse
+from zcser.payloads.sources.base import LIMITS, Message, Source, drain, refuse
 from zcser.schema.from_sample import infer
 from zcser.schema.model import Schema
 
@@ -70,7 +70,11 @@ class JsonSource(Source):
 
     def _message(self, file: str, document: Document) -> Message:
         value = self._value(file, document)
-        return Message(self.place(file, document.place), len(document.text), hash(document.text), value)
+        parsed = document.value
+        # The keys of a document are its shape, at a tenth of the cost of `shape_of`: there may be very many.
+        shape = tuple(parsed) if type(parsed) is dict else type(parsed).__name__
+        place = document.place if self._only is not None else self.place(file, document.place)
+        return Message(place, len(document.text), hash(document.text), shape, value)
 
     def _value(self, file: str, document: Document) -> Any:  # noqa: ARG002 - for those below
         return document.value
@@ -100,7 +104,7 @@ class JsonBySchema(JsonSource):
     def __init__(self, files: Sequence[str], schema: Schema, decode: Callable[[bytes], Any] | None = None) -> None:
         super().__init__(files)
         self._schema = schema
-        self._decode = decode or registry.codec("json", schema, unknown_fields="refuse").decode
+        self._decode = decode or registry.codec("json", schema, unknown_fields="refuse", limits=LIMITS).decode
 
     def schema(self, values: Iterable[Any]) -> Schema:
         """See `Source`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from zcser import registry
 from zcser.core.errors import DecodeError
-from zcser.payloads.sources.base import Frame, Framed, content, drain
+from zcser.payloads.sources.base import LIMITS, Frame, Framed, content, drain
 from zcser.payloads.sources.json_text import JsonBySchema
 from zcser.payloads.sources.streams import varint_delimited
 from zcser.schema.model import Schema
@@ -41,8 +41,8 @@ class ProtoBinary(Framed):
         super().__init__(files)
         self._schema = schema
         self._delimited = delimited
-        self._strict = registry.codec("protobuf", schema, unknown_fields="refuse")
-        self._codec = registry.codec("protobuf", schema)
+        self._strict = registry.codec("protobuf", schema, unknown_fields="refuse", limits=LIMITS)
+        self._codec = registry.codec("protobuf", schema, limits=LIMITS)
         self._unknown = 0
         self._first_unknown = ""
 
@@ -79,7 +79,7 @@ class ProtoText(Framed):
     def __init__(self, files: Sequence[str], schema: ProtoSchema) -> None:
         super().__init__(files)
         self._schema = schema
-        self._decode = registry.codec("protobuf", schema).decode
+        self._decode = registry.codec("protobuf", schema, limits=LIMITS).decode
         self._wire = _readers().text_reader(schema)
 
     def schema(self, values: Iterable[Any]) -> Schema:
@@ -97,7 +97,7 @@ class ProtoText(Framed):
 
 def proto_json(files: Sequence[str], schema: ProtoSchema) -> JsonBySchema:
     """Messages in ProtoJSON, a document a file or one a line."""
-    decode: Callable[[bytes], Any] = registry.codec("protobuf", schema).decode
+    decode: Callable[[bytes], Any] = registry.codec("protobuf", schema, limits=LIMITS).decode
     wire = _readers().json_reader(schema)
     return JsonBySchema(files, schema, lambda text: decode(wire(text)))
 

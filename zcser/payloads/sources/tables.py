@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from zcser.core.errors import CodecUnavailableError
 from zcser.payloads.sources.base import Message, Source, checked, drain, refuse
 from zcser.payloads.sources.table_types import Types
+from zcser.payloads.traffic import shape_of
 from zcser.schema.model import Schema
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class TableFiles(Source):
 
     def _message(self, number: int, row: dict[str, Any]) -> Message:
         text = json.dumps(row, default=str).encode()
-        return Message(f"row {number + 1}", len(text), zlib.crc32(text), row)
+        return Message(f"row {number + 1}", len(text), zlib.crc32(text), shape_of(row), row)
 
 
 def import_pyarrow(file: str) -> None:

@@ -81,7 +81,7 @@ class TensorFiles(Source):
         for name, array in value.items():
             if dtype_name(array.dtype) is None:
                 refuse(file, f"tensor {name!r}: {refusal(array.dtype)}")
-        return Message(self.place(file), len(data), zlib.crc32(data), value)
+        return Message(self.place(file), len(data), zlib.crc32(data), tuple(value), value)
 
 
 def _npz(file: str, data: bytes) -> dict[str, _Array]:
