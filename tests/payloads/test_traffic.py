@@ -12,8 +12,7 @@ from zcser.payloads.traffic import SIZE_STRATA, Census, shape_of
 
 def census(messages):
     counted = Census()
-    for size, shape, content in messages:
-        counted.add(size, shape, content)
+    counted.add(*zip(*messages, strict=True))
     return counted
 
 
@@ -87,3 +86,11 @@ def test_a_shape_is_the_fields_that_are_there_and_not_empty():
     assert shape_of({"a": 0, "b": None, "c": [], "d": "", "e": "x"}) == {"a", "e"}
     assert shape_of([1]) == shape_of([2, 3]) == "list"
     assert shape_of(1) != shape_of("1")
+
+
+def test_shapes_beyond_those_that_are_kept_are_one():
+    counted = Census()
+    for start in range(0, 10_000, 1000):
+        counted.add([1] * 1000, range(start, start + 1000), range(start, start + 1000))
+    assert counted.count == 10_000
+    assert len(set(counted.choose(64, 10**6))) == 64

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 from zcser.cli.line import Line
@@ -30,19 +31,23 @@ class Reading:
         Of the source.
     stream
         stderr where None.
+    clock
+        Seconds.
     """
 
-    def __init__(self, name: str, stream: TextIO | None = None) -> None:
+    def __init__(self, name: str, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._name = one_line(name)
+        self._clock = clock
         self._line = Line(sys.stderr if stream is None else stream)
-        self._next_s = time.monotonic() + _QUIET_S
+        self._next_s = clock() + _QUIET_S
 
     def __call__(self, messages: int, done_bytes: int, total_bytes: int) -> None:
         """Tell how far it is."""
         large = not messages and total_bytes >= LARGE_BYTES
-        if not large and time.monotonic() < self._next_s:
+        now = self._clock()
+        if not large and now < self._next_s:
             return
-        self._next_s = time.monotonic() + (_QUIET_S if self._line.over else _EVERY_S)
+        self._next_s = now + (_QUIET_S if self._line.over else _EVERY_S)
         so_far = f": {messages:,} messages so far, {bytes_text(done_bytes)}" if messages else ""
         self._line.show(f"reading {self._name} ({bytes_text(total_bytes)}){so_far}")
 

@@ -26,7 +26,7 @@ from zcser.payloads import functions
 from zcser.payloads.base import Payload, PayloadError
 from zcser.payloads.files import MAX_BYTES
 from zcser.payloads.places import check_field, first_tensor, middle_field
-from zcser.payloads.sources.base import LIMITS, Message, Source
+from zcser.payloads.sources.base import LIMITS, Source
 from zcser.payloads.sources.choice import source_of
 from zcser.payloads.traffic import DISTINCT, Census, shape_of
 from zcser.schema.from_python import schema_of
@@ -111,38 +111,38 @@ def from_source(
 def _from_files(source: Source, texts: Sequence[str], fields: tuple[str, ...], watch: Watch | None) -> Payload:
     shown = texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more"
     census, total = Census(), source.total_bytes if watch else 0
-    early: list[Message] = []
+    early: list[tuple[str, Any]] = []
 
     def values() -> Iterator[Any]:
-        done = 0
         if watch is not None:
             watch(0, 0, total)
-        for message in source.messages():
-            census.add(message.nbytes, message.shape, message.content)
-            done += message.nbytes
-            if len(early) < DISTINCT and done <= KEPT_BYTES:
-                early.append(message)
+        for block in source.blocks():
+            before = census.count
+            census.add(block.sizes, block.shapes, block.contents)
+            if before == len(early) and census.count <= DISTINCT and census.nbytes <= KEPT_BYTES:
+                early.extend(zip(block.places, block.values, strict=True))
             if watch is not None:
-                watch(census.count, done, total)
-            yield message.value
+                watch(census.count, census.nbytes, total)
+            yield from block.values
 
     schema = _described(shown, lambda: source.schema(values()))
     if not census.count:
         raise PayloadError(f"{shown}: there are no messages in it")
     schema = dataclasses.replace(schema, notes=(*schema.notes, *source.notes))
     chosen = census.choose(DISTINCT, KEPT_BYTES)
+    kept: Iterable[tuple[str, Any]]
     if census.count == len(early):
-        kept: Iterable[Message] = (early[number] for number in chosen)
+        kept = (early[number] for number in chosen)
     else:
         early.clear()
         found = dict(zip(sorted(chosen), source.pick(chosen), strict=True))
-        kept = (found[number] for number in chosen)
+        kept = ((found[number].place, found[number].value) for number in chosen)
     return _payload(
         name=_name(source),
         doc=_doc(source, census, chosen),
         source=shown,
         schema=schema,
-        values=((message.place, message.value) for message in kept),
+        values=kept,
         fields=fields,
     )
 
@@ -201,7 +201,7 @@ def _chosen(reference: str, values: Sequence[Any]) -> list[int]:
     census = Census()
     for value in values:
         pickled = _pickled(reference, value)
-        census.add(len(pickled), shape_of(value), zlib.crc32(pickled))
+        census.add((len(pickled),), (shape_of(value),), (zlib.crc32(pickled),))
     return census.choose(DISTINCT, KEPT_BYTES)
 
 

@@ -22,7 +22,7 @@ from zcser.payloads.files import MAX_BYTES
 from zcser.payloads.traffic import shape_of
 from zcser.schema.model import Schema
 
-__all__ = ["LIMITS", "Frame", "Framed", "Message", "Source", "checked", "content", "drain", "refuse"]
+__all__ = ["LIMITS", "Block", "Frame", "Framed", "Message", "Source", "checked", "content", "drain", "refuse"]
 
 LIMITS: Final = Limits(elements=1 << 21)
 """Of one message. Two million records take gigabytes as Python objects, and seconds for an operation on them."""
@@ -50,6 +50,16 @@ class Message(NamedTuple):
     content: int
     shape: Hashable
     value: Any
+
+
+class Block(NamedTuple):
+    """Some messages that follow each other, attribute by attribute; `places` may be gone through once."""
+
+    places: Iterable[str]
+    sizes: Iterable[int]
+    contents: Iterable[int]
+    shapes: Iterable[Hashable]
+    values: Sequence[Any]
 
 
 class Frame(NamedTuple):
@@ -86,6 +96,11 @@ class Source(ABC):
     @abstractmethod
     def messages(self) -> Iterator[Message]:
         """Each message, once."""
+
+    def blocks(self) -> Iterator[Block]:
+        """The same, for sources of very many small messages in blocks that cost little for each."""
+        for one in self.messages():
+            yield Block((one.place,), (one.nbytes,), (one.content,), (one.shape,), (one.value,))
 
     @abstractmethod
     def pick(self, numbers: Collection[int]) -> Iterator[Message]:

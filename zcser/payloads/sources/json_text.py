@@ -6,17 +6,22 @@ schema does not know is refused rather than lost.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from zcser import registry
 from zcser.core.errors import DecodeError
 from zcser.payloads.files import Document, JsonFile
-from zcser.payloads.sources.base import LIMITS, Message, Source, drain, refuse
+from zcser.payloads.sources.base import LIMITS, Block, Message, Source, drain, refuse
 from zcser.schema.from_sample import infer
 from zcser.schema.model import Schema
 
 __all__ = ["JsonBySchema", "JsonSample", "JsonSource"]
+
+
+_BLOCK = 256
+"""Documents."""
 
 
 class JsonSource(Source):
@@ -49,35 +54,39 @@ class JsonSource(Source):
 
     def messages(self) -> Iterator[Message]:
         """See `Source`."""
+        for block in self.blocks():
+            yield from map(Message, *block)
+
+    def blocks(self) -> Iterator[Block]:
+        """See `Source`. The keys of a document are its shape, which costs a tenth of what `shape_of` does."""
         for file in self.files:
             opened = self._open(file)
-            for document in opened.documents():
-                yield self._message(file, document)
+            documents = opened.documents()
+            while some := list(itertools.islice(documents, _BLOCK)):
+                yield self._block(file, some)
             self._repeated += opened.repeated
             self._first_repeated = self._first_repeated or opened.first_repeated
 
     def pick(self, numbers: Collection[int]) -> Iterator[Message]:
         """See `Source`."""
         if self._only is not None:
-            yield from (self._message(self.files[0], document) for document in self._only.again(numbers))
+            yield from map(Message, *self._block(self.files[0], self._only.again(numbers)))
             return
-        number = 0
-        for file in self.files:
-            for document in JsonFile(file).documents():
-                if number in numbers:
-                    yield self._message(file, document)
-                number += 1
+        wanted = frozenset(numbers)
+        yield from (message for number, message in enumerate(self.messages()) if number in wanted)
 
-    def _message(self, file: str, document: Document) -> Message:
-        value = self._value(file, document)
-        parsed = document.value
-        # The keys of a document are its shape, at a tenth of the cost of `shape_of`: there may be very many.
-        shape = tuple(parsed) if type(parsed) is dict else type(parsed).__name__
-        place = document.place if self._only is not None else self.place(file, document.place)
-        return Message(place, len(document.text), hash(document.text), shape, value)
+    def _block(self, file: str, documents: Sequence[Document]) -> Block:
+        places, texts, parsed = zip(*documents, strict=True)
+        return Block(
+            places if self._only is not None else (self.place(file, place) for place in places),
+            map(len, texts),
+            map(hash, texts),
+            (tuple(value) if type(value) is dict else type(value).__name__ for value in parsed),
+            self._values(file, documents, parsed),
+        )
 
-    def _value(self, file: str, document: Document) -> Any:  # noqa: ARG002 - for those below
-        return document.value
+    def _values(self, file: str, documents: Sequence[Document], parsed: Sequence[Any]) -> Sequence[Any]:  # noqa: ARG002
+        return parsed
 
 
 class JsonSample(JsonSource):
@@ -109,6 +118,9 @@ class JsonBySchema(JsonSource):
     def schema(self, values: Iterable[Any]) -> Schema:
         """See `Source`."""
         return drain(values, self._schema)
+
+    def _values(self, file: str, documents: Sequence[Document], parsed: Sequence[Any]) -> Sequence[Any]:  # noqa: ARG002
+        return [self._value(file, document) for document in documents]
 
     def _value(self, file: str, document: Document) -> Any:
         try:
