@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from google.protobuf import descriptor_pool, json_format, message_factory
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.proto import serialize_length_prefixed
 
+import zcser
 from tests.protowire.test_real_messages import plain
 from zcser.core.fidelity import equal
 from zcser.payloads import from_source
@@ -182,3 +184,28 @@ def test_schemas_that_cannot_be_are_one_line(proto, tmp_path):
             load(text)
         assert str(caught.value).startswith(text)
         assert "\n" not in str(caught.value)
+
+
+REAL = [
+    ("onnx/schema/onnx/onnx.proto:TensorProto", "onnx/schema", "onnx/node", "*put_0.pb"),
+    ("onnx/schema/onnx/onnx.proto:ModelProto", "onnx/schema", "onnx/node", "*.onnx"),
+    ("proto/google_bench/benchmarks/benchmarks.proto", None, "proto/google_bench/benchmarks/datasets", "*/*/*1_*.pb"),
+]
+
+
+@pytest.mark.parametrize(("proto", "include", "folder", "pattern"), REAL)
+def test_messages_of_other_programs_are_read_as_protobuf_reads_them(shared_data, proto, include, folder, pattern):
+    schema = load(f"{shared_data}/{proto}", include=[f"{shared_data}/{include}"] if include else [])
+    files = sorted(map(str, (shared_data / folder).glob(pattern)))[:40]
+    payload = from_source(*files, schema=schema)
+    assert payload.doc.startswith(f"{len(files)} messages of ")
+    whole = {own(schema).FromString(Path(file).read_bytes()).SerializeToString(deterministic=True) for file in files}
+    codec = zcser.codec("protobuf", schema)
+    assert {codec.encode(payload.make(number)) for number in range(payload.distinct)} == whole
+
+
+def test_every_message_of_otlp_is_a_schema_by_its_file(shared_data):
+    folder = shared_data / "otlp"
+    for path in sorted(folder.rglob("*_service.proto")):
+        name = path.stem.removesuffix("_service").capitalize()
+        assert load(f"{path}:Export{name}ServiceRequest", include=[str(folder)]).records
