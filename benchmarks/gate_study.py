@@ -55,8 +55,11 @@ def pooled(results: Sequence[Result]) -> Result:
         costs = [found.cost for found in (one.cell(*cell_key(cell)) for one in others) if found is not None]
         if cell.cost is None or len(costs) < len(others) or None in costs:
             continue
-        figures = itertools.chain.from_iterable(cost.process_p10_ns for cost in (cell.cost, *costs) if cost is not None)
-        cells.append(replace(cell, cost=replace(cell.cost, process_p10_ns=tuple(figures))))
+        all_costs = [cost for cost in (cell.cost, *costs) if cost is not None]
+        figures_ns = itertools.chain.from_iterable(cost.process_p10_ns for cost in all_costs)
+        undisturbed = itertools.chain.from_iterable(cost.undisturbed for cost in all_costs)
+        cost = replace(cell.cost, process_p10_ns=tuple(figures_ns), undisturbed=tuple(undisturbed))
+        cells.append(replace(cell, cost=cost))
     rounds = sum(one.settings.rounds for one in results)
     return replace(first, cells=tuple(cells), settings=replace(first.settings, rounds=rounds))
 
@@ -74,10 +77,10 @@ def taken(result: Result, draw: Draw) -> Result:
 def _taken(cell: Cell, draw: Draw) -> Cell:
     if cell.cost is None:
         return cell
-    figures = cell.cost.process_p10_ns
-    return replace(
-        cell, cost=replace(cell.cost, process_p10_ns=tuple(figures[i] for i in draw(cell.codec, len(figures))))
-    )
+    numbers = draw(cell.codec, len(cell.cost.process_p10_ns))
+    figures_ns = tuple(cell.cost.process_p10_ns[number] for number in numbers)
+    undisturbed = tuple(cell.cost.undisturbed[number] for number in numbers) if cell.cost.undisturbed else ()
+    return replace(cell, cost=replace(cell.cost, process_p10_ns=figures_ns, undisturbed=undisturbed))
 
 
 def random_halves(result: Result, processes: int, rng: random.Random) -> tuple[Result, Result]:

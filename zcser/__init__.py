@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from zcser.flat.bfbs import load_bfbs
     from zcser.flat.fbs import load_fbs
     from zcser.native import backend
-    from zcser.protowire.load import load_descriptors, load_proto
+    from zcser.protowire.load import load_descriptors, load_message, load_proto
     from zcser.registry import available, check, codec
     from zcser.schema.annotations import Id
+    from zcser.schema.content_key import ContentKey, content_key
     from zcser.schema.model import Schema
     from zcser.schema.normal import normal
 
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Codec": "zcser.core.codec",
     "CodecInfo": "zcser.core.codec",
+    "ContentKey": "zcser.schema.content_key",
     "DecodeError": "zcser.core.errors",
     "EncodeError": "zcser.core.errors",
     "Id": "zcser.schema.annotations",
@@ -41,10 +43,12 @@ _HOME = {
     "backend": "zcser.native",
     "check": "zcser.registry",
     "codec": "zcser.registry",
+    "content_key": "zcser.schema.content_key",
     "equal": "zcser.core.fidelity",
     "load_bfbs": "zcser.flat.bfbs",
     "load_descriptors": "zcser.protowire.load",
     "load_fbs": "zcser.flat.fbs",
+    "load_message": "zcser.protowire.load",
     "load_proto": "zcser.protowire.load",
     "lookup": "zcser.core.view",
     "normal": "zcser.schema.normal",
@@ -56,6 +60,7 @@ _HOME = {
 __all__ = [
     "Codec",
     "CodecInfo",
+    "ContentKey",
     "DecodeError",
     "EncodeError",
     "Id",
@@ -70,10 +75,12 @@ __all__ = [
     "backend",
     "check",
     "codec",
+    "content_key",
     "equal",
     "load_bfbs",
     "load_descriptors",
     "load_fbs",
+    "load_message",
     "load_proto",
     "lookup",
     "normal",

@@ -8,15 +8,23 @@
 
 from __future__ import annotations
 
+import ipaddress
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import numpy as np
 
+from zcser.avro.emit import avro_schema
+from zcser.avro.plan import Plan as AvroPlan
 from zcser.codecs.json import JsonCodec
 from zcser.codecs.msgpack import MsgpackCodec
 from zcser.codecs.pickle5 import Pickle5Codec
@@ -25,7 +33,9 @@ from zcser.core.options import Limits, Options
 from zcser.flat.emit import emit_fbs
 from zcser.header.layout import layout_of
 from zcser.header.plan import Plan
+from zcser.lower.code import Conversion
 from zcser.protowire.emit import emit_proto
+from zcser.schema.lower import lowering_of
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -35,17 +45,20 @@ from zcser.schema.model import (
     Int,
     Kind,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
     Union,
 )
+from zcser.thrift.emit import emit_thrift
 
 __all__ = ["KINDS", "WIRES", "Place", "Wire", "cell", "markdown"]
 
@@ -90,6 +103,8 @@ class Wire:
         The columns.
     emit
         Where the wire has a schema language: its emitter.
+    text
+        As in `Codec`: what dates and their like stand as.
     """
 
     name: str
@@ -97,9 +112,18 @@ class Wire:
     show: Callable[[Schema, tuple[Any, ...]], list[str]]
     places: tuple[Place, ...]
     emit: Callable[[Schema], str] | None = None
+    text: bool = False
 
 
 _INNER = Record("Inner", (Field("a", Int(32), 1),))
+
+_TEXTS: tuple[tuple[str, Callable[[str], Any], str], ...] = (
+    ("path", Path, "a/b"),
+    ("ipv4", ipaddress.IPv4Address, "10.0.0.1"),
+    ("ipv6", ipaddress.IPv6Address, "::1"),
+    ("ipv4_network", ipaddress.IPv4Network, "10.0.0.0/8"),
+    ("ipv6_network", ipaddress.IPv6Network, "fe80::/10"),
+)
 
 KINDS: tuple[tuple[Type, Any], ...] = (
     (Null(), None),
@@ -122,6 +146,16 @@ KINDS: tuple[tuple[Type, Any], ...] = (
     (Map(Bool(), Str()), {True: "v"}),
     (Union((Int(32), Str())), 7),
     (Union((Str(), Bytes())), b"\x01\x02"),
+    (Logical("datetime"), datetime(2026, 1, 2, tzinfo=UTC)),
+    (Logical("datetime_utc"), datetime(2026, 1, 2, tzinfo=UTC)),
+    (Logical("datetime_naive"), datetime(2026, 1, 2)),  # noqa: DTZ001 - naive
+    (Logical("date"), date(2026, 1, 2)),
+    (Logical("time"), time(3, 4, 5)),
+    (Logical("timedelta"), timedelta(seconds=1)),
+    (Logical("decimal"), Decimal("1.50")),
+    (Logical("uuid"), UUID(int=5)),
+    *((Logical(name), cls(text)) for name, cls, text in _TEXTS),
+    (Set(Int(32)), {7, 3}),
 )
 """The rows: a type, and a sample of it. Optional and list are columns."""
 
@@ -197,10 +231,22 @@ def _header(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return [whole.format.removeprefix("<")] if whole is not None else []
 
 
+def _avro(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    return [json.dumps(avro_schema(AvroPlan(schema))["fields"][0]["type"])]
+
+
+def _thrift(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    return _declared(emit_thrift(schema), "  1: (.+) x", _shared(emit_thrift))
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The declarations of an emitted schema, by name."""
     blocks = [block.strip() for block in text.split("\n\n")]
-    return {block.split()[1]: block for block in blocks if block.startswith(("message ", "enum ", "table ", "union "))}
+    return {
+        block.split()[1]: block
+        for block in blocks
+        if block.startswith(("message ", "enum ", "table ", "union ", "struct "))
+    }
 
 
 def _declared(text: str, field: str, shared: dict[str, str]) -> list[str]:
@@ -223,7 +269,7 @@ def _shared(emit: Callable[[Schema], str]) -> dict[str, str]:
 
 
 WIRES = (
-    Wire("json", "The text of the field's value, as `json` writes it.", _json, _PLACES),
+    Wire("json", "The text of the field's value, as `json` writes it.", _json, _PLACES, text=True),
     Wire("msgpack", "The field's value as the msgpack library reads it back, in Python's notation.", _msgpack, _PLACES),
     Wire("pickle", "The field's value as it is unpickled, in Python's notation.", _pickle, _PLACES),
     Wire(
@@ -240,6 +286,19 @@ WIRES = (
         _PLACES,
         emit_fbs,
     ),
+    Wire(
+        "avro",
+        "The field's type in the Avro schema; a field that may be absent has null as its default.",
+        _avro,
+        _PLACES,
+    ),
+    Wire(
+        "thrift",
+        "The field's declaration in Thrift less its id and name, then the structs made for it.",
+        _thrift,
+        _PLACES,
+        emit_thrift,
+    ),
     Wire("header", "The format of Python's `struct`, little-endian, gaps as `x`.", _header, _FIXED_PLACES),
 )
 
@@ -250,8 +309,13 @@ def cell(wire: Wire, type_: Type, sample: Any, place: Place) -> str:
         schema = _schema(place.put(type_), required=place.required)
     except SchemaError as error:
         return f"no such schema: {_short(error)}"
+    values = place.fill(sample)
+    lowering = lowering_of(schema, text=wire.text)
+    if lowering is not None:
+        schema, lower = lowering.wire, Conversion(lowering).lower(schema.records[0].fields[0].type)
+        values = tuple(value if value is _ABSENT else lower(value) for value in values)
     try:
-        texts = wire.show(schema, place.fill(sample))
+        texts = wire.show(schema, values)
     except SchemaError as error:
         return f"refused: {_short(error)}"
     joint = "<br>" if wire.emit is not None else " or "

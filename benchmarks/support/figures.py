@@ -13,9 +13,9 @@ __all__ = ["Figure", "Goal", "bootstrapped", "geometric_mean", "markdown", "not_
 
 T = TypeVar("T")
 
-Unit = Literal["x", "ns", "µs", "%", "s", ""]
+Unit = Literal["x", "ns", "µs", "%", "s", "GB/s", ""]
 
-_DIGITS: dict[Unit, int] = {"x": 3, "ns": 1, "µs": 2, "%": 2, "s": 1, "": 0}
+_DIGITS: dict[Unit, int] = {"x": 3, "ns": 1, "µs": 2, "%": 2, "s": 1, "GB/s": 2, "": 0}
 _RESAMPLES = 1000
 
 

@@ -136,7 +136,9 @@ def test_costs_of_a_process_have_every_operation():
 
 def test_variation_is_the_deviation_by_the_mean():
     # Mean 2, and a sample's deviation sqrt((1 + 1) / 1): 70.7%.
-    processes = [{name: {"p10_ns": value, "dirty": 0.0} for name in OPERATIONS} for value in (1.0, 3.0)]
+    processes = [
+        {name: {"p10_ns": value, "dirty": 0.0, "undisturbed": 1.0} for name in OPERATIONS} for value in (1.0, 3.0)
+    ]
     figure = variation._figure("idle", processes, "p10_ns")
     assert math.isclose(figure.value, 100 * math.sqrt(2) / 2)
 

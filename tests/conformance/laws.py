@@ -32,6 +32,9 @@ from zcser.schema.normal import normal
 
 EXPECTED = tomllib.loads((Path(__file__).parents[1] / "expected" / "kinds.toml").read_text())
 
+BY_ORDER = frozenset({"avro"})
+"""Codecs whose messages do not say which fields they hold: no schema but that of the writer reads them."""
+
 _FOUND = registry.available()
 MISSING = {name: str(found) for name, found in _FOUND.items() if isinstance(found, CodecUnavailableError)}
 INFO = {name: found for name, found in _FOUND.items() if isinstance(found, CodecInfo)}

@@ -153,6 +153,70 @@ PICKLE = {
     "a frame of 2**63": (int, b"\x80\x05\x95" + b"\xff" * 8 + b"K\x01."),
     "digits": (int, b"I" + b"9" * 100_000 + b"\n."),
 }
+
+
+def zig_zag(number: int) -> bytes:
+    """An int or long of Avro's specification."""
+    return varint((number << 1 ^ number >> 63) & (1 << 64) - 1)
+
+
+AVRO = {
+    "array of 2**62 items": (list[int], zig_zag(2**62)),
+    "array of 2**31 items with one": (list[int], zig_zag(2**31) + b"\x02"),
+    "array of 2**62 items of no bytes": (list[None], zig_zag(2**62) + b"\0"),
+    "array of -2**63 items": (list[int], zig_zag(-(2**63)) + b"\0" + b"\x02"),
+    "blocks of arrays without end": (list[int], (zig_zag(-1) + b"\0\x02") * 1000),
+    "map of 2**62 entries": (dict[str, int], zig_zag(2**62)),
+    "4 GiB of bytes": (bytes, zig_zag(2**32)),
+    "2**62 bytes of text": (str, zig_zag(2**62)),
+    "negative length of text": (str, zig_zag(-5) + b"abcdef"),
+    "negative length of bytes": (list[bytes], b"\x02" + zig_zag(-1) + b"\0"),
+    "varint without end": (int, b"\x80" * 100_000),
+    "option that there is not": (int | str, zig_zag(2)),
+    "open records": (LISTS, b"\x02" * 1_000_000),
+    "nested records": (LISTS, b"\x02" * 100_000 + b"\0" * 200_000),
+    "huge shape": (np.ndarray, b"\x0aint64\x04" + zig_zag(2**62) + b"\x04\0\0"),
+    "negative shape": (np.ndarray, b"\x08int8\x04\x01\x07\0\x080000"),
+    "dtype of objects": (np.ndarray, b"\x0cobject\x02\x02\0\x1000000000"),
+}
+# By Thrift's own documents of the two protocols: a root that is no record is field 1 of a struct.
+THRIFT = {
+    "list of 2**31 - 1 items": (list[int], b"\x19\xf6\xff\xff\xff\xff\x07"),
+    "list of 2**32 - 1 items": (list[int], b"\x19\xf6\xff\xff\xff\xff\x0f"),
+    "list of a type that there is not": (list[int], b"\x19\xff\xff\xff\xff\xff\x07"),
+    "list of another type": (list[int], b"\x19\x28\0\0\0"),
+    "unknown list of nothing": (list[int], b"\x29\xf0\xff\xff\xff\xff\x07\0"),
+    "map of 2**31 - 1 entries": (dict[str, int], b"\x1b\xff\xff\xff\xff\x07\x86"),
+    "2**31 - 1 bytes": (bytes, b"\x18\xff\xff\xff\xff\x07"),
+    "2**32 - 1 bytes of text": (str, b"\x18\xff\xff\xff\xff\x0f"),
+    "varint without end": (int, b"\x16" + b"\x80" * 100_000),
+    "open structs": (LISTS, b"\x19\x1c" * 100_000),
+    "open structs with large lists": (LISTS, b"\x19\xfc\xff\x07" * 1000),
+    "open unknown structs": (LISTS, b"\x5c" * 100_000),
+    "open unknown lists": (LISTS, b"\x59" + b"\x19" * 100_000),
+    "no field set": (int, b"\0"),
+    "two options of a union": (int | str, b"\x1c\x16\x02\x18\x01a\0\0"),
+    "no option of a union": (int | str, b"\x1c\0\0"),
+    "a tensor without a shape": (np.ndarray, b"\x1c\x18\x04int8\0\0"),
+    "negative shape": (np.ndarray, b"\x1c\x18\x04int8\x19\x26\x01\x07\x18\x040000\0\0"),
+}
+THRIFT_BINARY = {
+    "list of 2**31 - 1 items": (list[int], b"\x0f\0\x01\x0a\x7f\xff\xff\xff"),
+    "list of -1 items": (list[int], b"\x0f\0\x01\x0a\xff\xff\xff\xff\0"),
+    "list of a type that there is not": (list[int], b"\x0f\0\x01\x01\x7f\xff\xff\xff"),
+    "list of another type": (list[int], b"\x0f\0\x01\x02\0\0\0\x01\x01\0"),
+    "unknown list of nothing": (list[int], b"\x0f\0\x02\x01\x7f\xff\xff\xff\0"),
+    "map of 2**31 - 1 entries": (dict[str, int], b"\x0d\0\x01\x0b\x0a\x7f\xff\xff\xff"),
+    "map of -1 entries": (dict[str, int], b"\x0d\0\x01\x0b\x0a\xff\xff\xff\xff\0"),
+    "2**31 - 1 bytes": (bytes, b"\x0b\0\x01\x7f\xff\xff\xff"),
+    "-1 bytes of text": (str, b"\x0b\0\x01\xff\xff\xff\xff\0"),
+    "-1 bytes in an unknown field": (int, b"\x0a\0\x01\0\0\0\0\0\0\0\x05\x0b\0\x02\xff\xff\xff\xff\0"),
+    "open structs": (LISTS, b"\x0f\0\x01\x0c\0\0\0\x01" * 10_000),
+    "open unknown structs": (LISTS, b"\x0c\0\x09" * 100_000),
+    "no field set": (int, b"\0"),
+    "text of half a character": (str, b"\x0b\0\x01\0\0\0\x01\xc3\0"),
+    "text of that and U+FFFD": (str, b"\x0b\0\x01\0\0\0\x04\xef\xbf\xbd\xc3\0"),
+}
 HEADER = {
     "too short": (int, b"\0"),
     "too long": (int, bytes(1000)),
@@ -165,6 +229,9 @@ BOMBS = {
     "flatbuffers": FLATBUFFERS,
     "pickle": PICKLE,
     "header": HEADER,
+    "avro": AVRO,
+    "thrift": THRIFT,
+    "thrift-binary": THRIFT_BINARY,
 }
 
 CELLS = [
@@ -216,7 +283,22 @@ def flatbuffers_lengths() -> list[bytes]:
     return [struct.pack("<IHHHHiII", 12, 6, 8, 4, 0, 8, 4, claim) for claim in claims]
 
 
-LENGTHS = {"msgpack": msgpack_lengths(), "protobuf": protobuf_lengths(), "flatbuffers": flatbuffers_lengths()}
+def avro_lengths() -> list[bytes]:
+    return [zig_zag(sign * length) for length in (3, 64, 2**14, 2**31, 2**32, 2**62, 2**63 - 1) for sign in (1, -1)]
+
+
+LENGTHS = {
+    "msgpack": msgpack_lengths(),
+    "protobuf": protobuf_lengths(),
+    "flatbuffers": flatbuffers_lengths(),
+    "avro": avro_lengths(),
+    "thrift": [head + varint(n) for head in (b"\x18", b"\x19\xf6", b"\x1b") for n in (2, 2**14, 2**31 - 1, 2**32 - 1)],
+    "thrift-binary": [
+        head + struct.pack(">i", n)
+        for head in (b"\x0b\0\x01", b"\x0f\0\x01\x0a", b"\x0d\0\x01\x0b\x0a")
+        for n in (2, 2**15, 2**31 - 1, -1, -(2**31))
+    ],
+}
 NESTED = {
     "msgpack": (
         lambda part: part,
@@ -226,6 +308,9 @@ NESTED = {
     ),
     "protobuf": (lambda part: part,),  # inside another length these bytes are two good numbers
     "flatbuffers": (lambda part: part,),
+    "thrift": (lambda part: part,),
+    "thrift-binary": (lambda part: part,),
+    "avro": (lambda part: part,),  # an array around it would be a good message to bytes
 }
 
 

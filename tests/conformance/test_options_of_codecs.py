@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.conformance.laws import (
+    BY_ORDER,
     INFO,
     assert_round_trip,
     assert_same,
@@ -32,6 +33,7 @@ from zcser.core.view import to_value
 
 # The header's layout is fixed: it has no fields that a reader could not know, no maps and no lists of open length.
 OPEN = [param(name) for name in registry.names() if name != "header"]
+EVOLVING = [value for value in OPEN if value.values[0] not in BY_ORDER]
 OPEN_WRITERS = [param(name) for name in registry.names() if name != "header" and has(name, "encode")]
 
 
@@ -101,7 +103,7 @@ WIDE = Wide(1, [WideInner("x", Inner("y"), True), WideInner("", None, False)], "
 NARROW = Narrow(1, [Inner("x"), Inner("")])
 
 
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("name", EVOLVING)
 def test_unknown_fields_are_dropped_by_default_and_refused_on_request(name):
     for wide, value, narrow, expected in (
         (Wide, WIDE, Narrow, NARROW),
@@ -122,7 +124,7 @@ def test_unknown_fields_are_dropped_by_default_and_refused_on_request(name):
                 to_value(refusing.view(data))
 
 
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("name", EVOLVING)
 def test_an_unknown_field_deep_inside_is_refused_too(name):
     data = written(name, list[WideInner], [WideInner("x", None, True)])
     assert_same(registry.codec(name, list[Inner]).decode(data), [Inner("x")])
@@ -153,7 +155,7 @@ class Demanding:
     b: Inner
 
 
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("name", EVOLVING)
 def test_fields_that_an_older_message_lacks_take_their_defaults(name):
     codec = registry.codec(name, Newer)
     data = written(name, Older, Older(7))
@@ -170,7 +172,7 @@ def test_fields_that_an_older_message_lacks_take_their_defaults(name):
     assert_same(codec.decode(written(name, Newer, zero)), zero)
 
 
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("name", EVOLVING)
 def test_a_field_without_a_default_that_is_missing_is_a_decode_error(name):
     codec = registry.codec(name, Demanding)
     data = written(name, Older, Older(7))

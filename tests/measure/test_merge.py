@@ -30,9 +30,11 @@ def sample(p10_ns: float, count: int = 100, **changes) -> Sample:
         "spent_ns": 1000,
         "values": 64,
         "capped": False,
-        "all_dirty": False,
     }
     return Sample(**{**values, **changes})
+
+
+DISTURBED = sample(300, cost=ProcessCost(300, 8, 6, 800))
 
 
 def merged(*samples: Sample, operation: str = "encode") -> Cell:
@@ -49,7 +51,8 @@ def merged(*samples: Sample, operation: str = "encode") -> Cell:
         ([sample(100)] * 4, ()),
         ([sample(100)] * 3, ("few-processes",)),
         ([sample(100, capped=True), *[sample(100)] * 3], ("capped",)),
-        ([sample(100, all_dirty=True), *[sample(100)] * 3], ("all-dirty",)),
+        ([DISTURBED] * 4, ("all-dirty",)),
+        ([DISTURBED, *[sample(100)] * 3], ("few-processes",)),
         ([sample(100, count=24)] * 4, ("few-samples",)),
         ([sample(100, count=25)] * 4, ()),
         ([*[sample(100)] * 3, sample(125)], ()),
@@ -58,6 +61,32 @@ def merged(*samples: Sample, operation: str = "encode") -> Cell:
 )
 def test_flags_follow_the_samples(samples, flags):
     assert merged(*samples).flags == flags
+
+
+def test_a_guard_is_the_difference_where_both_sides_were_undisturbed():
+    state = State(PLAN)
+    for number, (guarded, bare) in enumerate(
+        [(sample(100), sample(90)), (DISTURBED, sample(90)), (sample(110), sample(95))]
+    ):
+        state.take(Measured("points", "encode", guarded), "json", number)
+        state.take(Measured("points", "encode-unguarded", bare), "json", number)
+    (guard,) = [cell for cell in cells(PLAN, state.records) if cell.operation == "guard"]
+    assert guard.cost.process_p10_ns == (10, 15)
+
+
+def test_a_process_that_did_not_know_full_speed_does_not_count():
+    cost = merged(
+        *(sample(p10, yardstick_ns=ns) for p10, ns in [(170, 1301), (104, 1300), (103, 1000), (102, 1250)])
+    ).cost
+    assert cost.counted_ns == (104, 103, 102)
+    assert cost.dirty_batches == 8 + 3 * 2
+
+
+def test_a_process_that_was_disturbed_throughout_does_not_count():
+    cost = merged(sample(100), DISTURBED, sample(104), sample(103)).cost
+    assert (cost.low_ns, cost.p10_ns, cost.high_ns) == (100, 103, 104)
+    assert cost.process_p10_ns == (100, 300, 104, 103)
+    assert cost.counted_ns == (100, 104, 103)
 
 
 def test_an_unguarded_cell_is_called_unvalidated():

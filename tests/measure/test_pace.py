@@ -27,12 +27,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     return lambda: next(ticks)
 
 
-def test_full_speed_is_the_best_known_by_five_percent():
-    assert [paced([reading]).full() for reading in (1000, 1050, 1051, 2000)] == [True, True, False, False]
+def test_full_speed_is_the_best_known_and_three_tenths_more():
+    assert [paced([reading]).full() for reading in (1000, 1300, 1301, 2000)] == [True, True, False, False]
 
 
 def test_a_faster_reading_is_the_new_best():
-    pace = paced([900, 950, 940])
+    pace = paced([900, 1180, 1160])
     assert [pace.full(), pace.full(), pace.full()] == [True, False, True]
     assert pace.best_ns == 900
     assert (pace.readings, pace.slow_readings) == (3, 1)

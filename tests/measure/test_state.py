@@ -31,7 +31,7 @@ def state() -> State:
 def sample(op_ns: int, spent_ns: int) -> Sample:
     single = Timed(np.array([op_ns]), (0, 0, 0), 0, 0, np.empty(0, np.uint32))
     cost = ProcessCost(float(op_ns), 8, 0, 8)
-    return Sample(cost, single, None, op_ns, spent_ns, 1, capped=False, all_dirty=False)
+    return Sample(cost, single, None, op_ns, spent_ns, 1, capped=False)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def parquet(path, table):
 
 
 def test_columns_of_every_type_have_their_values_and_types(tmp_path):
-    day, moment = dt.date(1970, 1, 3), dt.datetime(1970, 1, 1, 0, 0, 1)  # noqa: DTZ001 - a column without a zone
+    day, moment = dt.date(1970, 1, 3), dt.datetime(1970, 1, 1, 0, 0, 1)
     table = pa.table(
         {
             "u8": pa.array([1, 255], pa.uint8()),

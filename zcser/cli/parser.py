@@ -163,7 +163,9 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 def _add_schema(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", nargs="+", metavar="FILE|module:name", help=f"{SOURCE_HELP}; or a schema alone")
     _add_reading(parser)
-    parser.add_argument("--emit", choices=("proto", "fbs"), help="write the schema as a .proto or .fbs file instead")
+    parser.add_argument(
+        "--emit", choices=("proto", "fbs", "avro", "thrift"), help="write the schema as such a file instead"
+    )
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

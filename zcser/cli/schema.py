@@ -30,6 +30,14 @@ def _emitted(schema: Schema, form: str) -> str:
             if isinstance(schema, FlatSchema):
                 raise UsageError("--emit fbs: it is a FlatBuffers schema already")
             return emit_fbs(schema)
+        if form == "avro":
+            from zcser.avro.emit import emit_avro
+
+            return emit_avro(schema)
+        if form == "thrift":
+            from zcser.thrift.emit import emit_thrift
+
+            return emit_thrift(schema)
         from zcser.protowire.emit import emit_proto
 
         return emit_proto(schema)

@@ -14,6 +14,7 @@ from typing import Any
 from zcser.flat.layout import EnumPlan, Form, Layout, Missing, Slot, Table, UnionPlan, element_form, form_of
 from zcser.flat.plan import layout_of
 from zcser.schema.from_python import schema_of
+from zcser.schema.lower import lowered
 from zcser.schema.model import Bytes, Enum, List, Map, Str, Tensor, Type, Union
 
 __all__ = ["emit_fbs"]
@@ -39,7 +40,7 @@ def emit_fbs(schema: Any, *, namespace: str = "zcser") -> str:
     SchemaError
         A type has no form in FlatBuffers.
     """
-    layout = layout_of(schema_of(schema))
+    layout = layout_of(lowered(schema_of(schema), text=False))
     parts = [f"namespace {namespace};"] if namespace else []
     parts += [_enum(plan) for plan in layout.enums.values()]
     parts += [_union(plan) for plan in layout.unions.values()]

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from zcser.schema.names import Scope
+
 __all__ = ["TYPES", "Scope"]
 
 TYPES = (
@@ -14,19 +16,3 @@ TYPES = (
     "short", "string", "ubyte", "uint", "uint16", "uint32", "uint64", "uint8", "ulong", "ushort",
 )  # fmt: skip
 """What flatc reads as a scalar type, or as the absent option of a union, wherever a type may stand."""
-
-
-class Scope:
-    """The names of one scope, each given once; `taken` are none of them."""
-
-    def __init__(self, *taken: str) -> None:
-        self._taken = set(taken)
-
-    def take(self, wanted: str, *suffixes: str) -> str:
-        """The first of ``wanted``, ``wanted_2``, ... that is free, alone and with each of `suffixes`; all are taken."""
-        name, number = wanted, 1
-        while not self._taken.isdisjoint(made := {name, *(name + suffix for suffix in suffixes)}):
-            number += 1
-            name = f"{wanted}_{number}"
-        self._taken |= made
-        return name

@@ -94,7 +94,7 @@ def process_figures_ns(cell: Cell, metric: str) -> tuple[float, ...] | None:
     Latency percentiles of all processes together are one figure, whose chance variation is unknown.
     """
     if metric == "p10":
-        return () if cell.cost is None else cell.cost.process_p10_ns
+        return () if cell.cost is None else cell.cost.counted_ns
     by_process = getattr(cell.latency, f"process_{metric}_ns", ())
     return tuple(figure for figure in by_process if figure is not None) if by_process else None
 

@@ -40,7 +40,7 @@ class Settings:
     Attributes
     ----------
     rounds
-        Fresh processes per codec that were planned; a cell's own number is ``len(cost.process_p10_ns)``.
+        Fresh processes per codec that were planned; a cell's own number is ``len(cost.counted_ns)``.
     budget_s
         Bound on the measuring time of the whole run.
     warm_ms, batches, batch_ms, latency_ms

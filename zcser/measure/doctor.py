@@ -59,7 +59,7 @@ _PAIR = Preset(
     allocations_ns=0,
     allocations_op_ns=0,
     silence_s=20,
-    wait_s=0.5,
+    wait_s=4,
 )
 
 

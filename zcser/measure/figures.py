@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -19,13 +20,15 @@ class Cost:
     Attributes
     ----------
     process_p10_ns
-        Per process: the tenth percentile of the mean time per operation of its clean batches.
+        Per process: the tenth percentile of the mean time per operation of its clean batches, or of all where none is clean.
     p10_ns, low_ns, high_ns
-        Median, smallest and largest of these.
+        Median, smallest and largest of those that count (`counted_ns`).
     batches, dirty_batches
         All batches, and those left out because the thread was preempted inside or the core was not at full speed.
     operations
         Calls inside all batches; 0 where the cost was derived from other cells.
+    undisturbed
+        Per process: whether enough of its batches are clean. Empty: all count, as in a file that does not keep this.
     """
 
     process_p10_ns: tuple[float, ...]
@@ -35,6 +38,13 @@ class Cost:
     batches: int
     dirty_batches: int
     operations: int
+    undisturbed: tuple[bool, ...] = ()
+
+    @property
+    def counted_ns(self) -> tuple[float, ...]:
+        """The figures of undisturbed processes, or of all where there is none."""
+        clean = tuple(itertools.compress(self.process_p10_ns, self.undisturbed))
+        return clean or self.process_p10_ns
 
 
 @dataclass(frozen=True, slots=True)

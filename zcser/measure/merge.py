@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from zcser.measure.baseline import PAYLOAD
 from zcser.measure.operations import GUARD, OPERATIONS
+from zcser.measure.pace import most_ns
 from zcser.measure.plan import Key, Plan
 from zcser.measure.result import Cell, Cost
 from zcser.measure.sample import Sample
@@ -28,8 +30,34 @@ _FEW_SAMPLES = 10 * MIN_ABOVE
 
 def cells(plan: Plan, records: Mapping[Key, Record]) -> tuple[Cell, ...]:
     """The cells of the result, in the order of the plan; those of which nothing is known yet are left out."""
-    found = (_cell(key, source, plan, records) for key, source in plan.shown.items())
+    judged = _judged(records)
+    found = (_cell(key, source, plan, judged) for key, source in plan.shown.items())
     return tuple(cell for cell in found if cell is not None)
+
+
+def _judged(records: Mapping[Key, Record]) -> dict[Key, Record]:
+    """The records, in which all batches of a process that did not know full speed yet are dirty."""
+    read_ns = [
+        sample.yardstick_ns
+        for record in records.values()
+        for sample in (*record.samples.values(), *record.fresh.values())
+        if sample.yardstick_ns
+    ]
+    most = most_ns(min(read_ns, default=0))
+    return {
+        key: replace(
+            record,
+            samples={number: _knowing(sample, most) for number, sample in record.samples.items()},
+            fresh={number: _knowing(sample, most) for number, sample in record.fresh.items()},
+        )
+        for key, record in records.items()
+    }
+
+
+def _knowing(sample: Sample, most_yardstick_ns: int) -> Sample:
+    if sample.yardstick_ns <= most_yardstick_ns:
+        return sample
+    return replace(sample, cost=replace(sample.cost, dirty_batches=sample.cost.batches))
 
 
 def _cell(key: Key, source: Key, plan: Plan, records: Mapping[Key, Record]) -> Cell | None:
@@ -73,8 +101,8 @@ def _flags(key: Key, source: Key, samples: Sequence[Sample], cost: Cost, plan: P
     conditions = {
         "capped": any(sample.capped for sample in samples),
         "few-samples": sum(len(sample.single.latencies_ns) for sample in samples) < _FEW_SAMPLES,
-        "few-processes": len(samples) < plan.preset.rounds,
-        "all-dirty": any(sample.all_dirty for sample in samples),
+        "few-processes": len(cost.counted_ns) < plan.preset.rounds,
+        "all-dirty": not any(cost.undisturbed),
         "unstable": cost.high_ns - cost.low_ns > UNSTABLE * cost.p10_ns,
         "hot": hot,
         "unvalidated": operation is not None and operation.unvalidated,
@@ -93,6 +121,8 @@ def _guard(key: Key, records: Mapping[Key, Record]) -> Cell | None:
     rounds = sorted(guarded.samples.keys() & bare.samples.keys())
     if not rounds:
         return None
+    both = [n for n in rounds if guarded.samples[n].cost.undisturbed and bare.samples[n].cost.undisturbed]
+    rounds = both or rounds
     cost = cost_difference(
         [guarded.samples[number].cost.p10_ns for number in rounds],
         [bare.samples[number].cost.p10_ns for number in rounds],

@@ -88,10 +88,10 @@ class Cell:
     status, reason
         See `Status`; `reason` is one line wherever the status is not "ok".
     flags
-        "capped": met its time bound; "few-samples": too few for a p90; "few-processes": fewer than planned;
-        "all-dirty": every batch of a process was preempted or below full speed, so all were used; "unstable": its processes lie more
-        than a quarter apart; "hot": the payload has fewer than 64 distinct
-        values; "unvalidated": measured without guard or verification; "derived": a difference of two other cells;
+        "capped": met its time bound; "few-samples": too few for a p90; "few-processes": fewer than planned
+        have a cost; "all-dirty": every batch of every process was preempted or below full speed, so all were used;
+        "unstable": its processes lie more than a quarter apart; "hot": the payload has fewer than 64 distinct values;
+        "unvalidated": measured without guard or verification; "derived": a difference of two other cells;
         "same-as:OPERATION": for this codec the two operations are one, and that one was measured.
     values
         Distinct values that it rotated.

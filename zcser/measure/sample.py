@@ -96,8 +96,10 @@ class Sample:
         Time spent in calls, warm-up included.
     values
         Distinct values rotated.
-    capped, all_dirty
+    capped
         See `Cell.flags`.
+    yardstick_ns
+        The fastest reading that the process knew when it began; see `zcser.measure.pace`. 0: none was needed.
     """
 
     cost: ProcessCost
@@ -107,7 +109,7 @@ class Sample:
     spent_ns: int
     values: int
     capped: bool
-    all_dirty: bool
+    yardstick_ns: int = 0
 
 
 @contextlib.contextmanager
@@ -206,7 +208,6 @@ def empty_sample(slot: Slot) -> Sample:
         spent_ns=now_ns() - begin_ns,
         values=0,
         capped=False,
-        all_dirty=False,
     )
 
 
@@ -245,6 +246,7 @@ def _long(
     count = max(1, (slot.total_ns - probed_ns) // op_ns)
     parts = _parts(inputs.arguments(count), visits)
     patience_ns = _PATIENCE * slot.total_ns // len(parts)
+    yardstick_ns = pace.best_ns
     timed: list[Timed] = []
     dirty: list[bool] = []
     for number, arguments in enumerate(parts):
@@ -265,7 +267,7 @@ def _long(
         spent_ns=probed_ns + sum(means_ns),
         values=inputs.distinct,
         capped=len(means_ns) < slot.batches,
-        all_dirty=all(dirty),
+        yardstick_ns=yardstick_ns,
     )
 
 
@@ -298,6 +300,7 @@ def _short(
     live_objects: int,
     pace: Pace,
 ) -> Generator[None, None, Sample]:
+    yardstick_ns = pace.best_ns
     per_batch = max(1, slot.batch_ns // op_ns)
     warm = inputs.arguments(max(1, slot.warm_ns // (2 * op_ns)))
     batches = [inputs.arguments(per_batch) for _ in range(slot.batches)]
@@ -338,7 +341,7 @@ def _short(
         spent_ns=spent_ns,
         values=inputs.distinct,
         capped=len(means_ns) < slot.batches or len(single.latencies_ns) < len(arguments),
-        all_dirty=all(dirty),
+        yardstick_ns=yardstick_ns,
     )
 
 

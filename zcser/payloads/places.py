@@ -37,12 +37,12 @@ def leaves(value: Any, above: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from leaves(item, (*above, key))
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from leaves(item, (*above, index))
     elif (names := field_names(value)) is not None:
         for name in names:
             yield from leaves(getattr(value, name), (*above, name))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from leaves(item, (*above, index))
     else:
         yield above, value
 
@@ -121,7 +121,7 @@ def _leaf(value: Any, steps: Steps) -> Any:
 
 def _offer(value: Any, wanted: str) -> str:
     """What a place has, as the end of an error's sentence."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and field_names(value) is None:
         return f"is a list of {len(value)} items"
     names = [str(key) for key in value] if isinstance(value, dict) else list(field_names(value) or ())
     if not names:

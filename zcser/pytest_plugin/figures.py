@@ -129,7 +129,7 @@ def figures_of(
         gc=collections_of(singles),
         allocations=allocations,
         capped=any(sample.capped for sample in samples),
-        all_dirty=any(sample.all_dirty for sample in samples),
+        all_dirty=not any(sample.cost.undisturbed for sample in samples),
     )
 
 

@@ -95,7 +95,7 @@ def _where(figures: Figures | None) -> str:
         return ""
     if figures.where == "in-process":
         return "in-process"
-    return f"{len(figures.cost.process_p10_ns)} workers"
+    return f"{len(figures.cost.counted_ns)} workers"
 
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> list[str]:

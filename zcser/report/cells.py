@@ -22,10 +22,10 @@ FLAGS = {
     "hot": ("ʰ", "hot: fewer than 64 distinct values rotate, so caches flatter the figure"),
     "capped": ("ᶜ", "capped: a slow cell that met its time bound and has fewer samples"),
     "few-samples": ("ᶠ", "few samples: the figure may move when measured again"),
-    "few-processes": ("ᵖ", "few processes: fewer than planned were measured"),
+    "few-processes": ("ᵖ", "few processes: fewer than planned were measured, or were undisturbed for some batches"),
     "all-dirty": (
         "ᵈ",
-        "all dirty: in one process every batch was preempted or below full speed, so none could be left out",
+        "all dirty: all batches, but for a few, were preempted or below full speed, so none could be left out",
     ),
     "unstable": ("ˢ", "unstable: the spread over processes is more than a quarter of the figure"),
 }

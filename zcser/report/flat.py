@@ -22,7 +22,7 @@ FLAT: dict[str, Callable[[Cell], object]] = {
     "cost_low_ns": lambda cell: cell.cost and cell.cost.low_ns,
     "cost_high_ns": lambda cell: cell.cost and cell.cost.high_ns,
     "fresh_cost_p10_ns": lambda cell: cell.fresh_cost and cell.fresh_cost.p10_ns,
-    "processes": lambda cell: cell.cost and len(cell.cost.process_p10_ns),
+    "processes": lambda cell: cell.cost and len(cell.cost.counted_ns),
     "batches": lambda cell: cell.cost and cell.cost.batches,
     "dirty_batches": lambda cell: cell.cost and cell.cost.dirty_batches,
     "latency_samples": lambda cell: cell.latency and cell.latency.n,

@@ -45,7 +45,7 @@ class Contestant:
     @property
     def processes(self) -> int:
         """How many processes the figure comes from."""
-        return len(self.cost.process_p10_ns) if self.cost is not None else 1
+        return len(self.cost.counted_ns) if self.cost is not None else 1
 
 
 def _costs_differ(ahead: Contestant, behind: Contestant) -> bool:

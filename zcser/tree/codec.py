@@ -36,12 +36,17 @@ class TreeReader(Codec[T]):
     ends_itself: ClassVar[bool]
     """Whether even a number that was cut short is refused; JSON text has no end mark for a bare number."""
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if hasattr(cls, "form"):
+            cls.text = not cls.form.native_bytes
+
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
         refuse_unfit(schema, self.form, self.name)
         refuse_deep(schema, options.limits, self.name)
-        self._read = tree_reader(schema, self.form, options, copy=True)
-        self._read_nocopy = tree_reader(schema, self.form, options, copy=False)
+        self._read = self._reader(copy=True)
+        self._read_nocopy = self._reader(copy=False)
         self._delimited = self.ends_itself or not _may_be_number(schema.root)
 
     def _seal(self) -> None:
@@ -66,6 +71,14 @@ class TreeReader(Codec[T]):
             write=write,
             read=self._read,
         )
+
+    def _reader(self, *, copy: bool) -> Callable[[Any], Any]:
+        """A function from a tree to its value."""
+        return tree_reader(self.schema, self.form, self.options, copy=copy)
+
+    def _explain(self, tree: Any) -> DecodeError | None:
+        """The error of the first part of a tree that does not fit, or None where all fits."""
+        return explain(self.schema, self.form, self.options, tree, self.name)
 
     @property
     def info(self) -> CodecInfo:
@@ -122,12 +135,12 @@ class TreeReader(Codec[T]):
         return value
 
     def _bound_elements(self, tree: Any) -> None:
-        fault = explain(self.schema, self.form, self.options, tree, self.name)
+        fault = self._explain(tree)
         if fault is not None and self.options.guard == "on":
             raise fault
 
     def _not_restored(self, tree: Any, error: Exception) -> DecodeError:
-        found = explain(self.schema, self.form, self.options, tree, self.name)
+        found = self._explain(tree)
         # Where the tree fits, what failed is the record class's own constructor.
         return found or DecodeError(f"a record refused its fields: {error}", codec=self.name)
 
@@ -141,9 +154,12 @@ class TreeWriter(TreeReader[T]):
         self._normalise = normaliser(
             schema, strict=options.strict, finite=self.form.finite, limits=options.limits, codec=self.name
         )
-        write = tree_writer(schema, self.form, options, self._normalise)
-        self._write: Callable[[Any], Any] | None = write
+        self._write = self._writer()
         self._guarded = options.guard == "on"
+
+    def _writer(self) -> Callable[[Any], Any] | None:
+        """A function from a value to its tree, or None where every value is its own tree and the guard is off."""
+        return tree_writer(self.schema, self.form, self.options, self._normalise)
 
     def _seal(self) -> None:
         if not self.options.strict and not self.options.deterministic:

@@ -33,37 +33,48 @@ from zcser.tree.form import Form, is_tagged, wire_class
 from zcser.tree.leaves import BadTree, bytes_of_text, float_of, is_text, key_reader, round_float32
 from zcser.tree.tensors import tensor_reader
 
-__all__ = ["explain"]
+__all__ = ["Explainer", "Fault", "Path", "explain"]
 
 Path = tuple[str | int, ...]
 
 
 def explain(schema: Schema, form: Form, options: Options, tree: Any, codec: str) -> DecodeError | None:
     """The error of the first part of a tree that does not fit, or None where all fits."""
-    try:
-        _Explainer(schema, form, options).walk(schema.root, tree, ())
-    except _Fault as fault:
-        return DecodeError(fault.reason, codec=codec, path=pointer(fault.path))
-    return None
+    return Explainer(schema, form, options).fault(tree, codec)
 
 
-class _Fault(Exception):  # noqa: N818 - never leaves this file
+class Fault(Exception):  # noqa: N818 - never leaves an `Explainer`
+    """The reason and the path of the first part that does not fit."""
+
     def __init__(self, reason: str, path: Path) -> None:
         super().__init__(reason)
         self.reason = reason
         self.path = path
 
 
-class _Explainer:
+class Explainer:
+    """The walk; a format whose records, maps or unions stand otherwise overrides the methods of these kinds."""
+
     def __init__(self, schema: Schema, form: Form, options: Options) -> None:
         self.schema = schema
         self.form = form
         self.options = options
         self.left = options.limits.elements
 
+    def fault(self, tree: Any, codec: str) -> DecodeError | None:
+        """See `explain`."""
+        try:
+            self.root(tree)
+        except Fault as fault:
+            return DecodeError(fault.reason, codec=codec, path=pointer(fault.path))
+        return None
+
+    def root(self, tree: Any) -> None:
+        self.walk(self.schema.root, tree, ())
+
     def walk(self, type_: Type, tree: Any, path: Path) -> None:
         if type_.kind in (Kind.LIST, Kind.MAP, Kind.RECORD) and len(path) >= self.options.limits.depth:
-            raise _Fault(f"nested deeper than limits.depth = {self.options.limits.depth}", path)
+            raise Fault(f"nested deeper than limits.depth = {self.options.limits.depth}", path)
         match type_:
             case Optional(item):
                 if tree is not None:
@@ -83,12 +94,12 @@ class _Explainer:
                 try:
                     self.leaf(type_, tree, path)
                 except (BadTree, OverflowError, UnicodeError) as error:
-                    raise _Fault(str(error), path) from None
+                    raise Fault(str(error), path) from None
 
     def of_class(self, type_: Type, tree: Any, path: Path) -> None:
         wanted = wire_class(type_, self.form)
         if type(tree) is not wanted:
-            raise _Fault(f"{type_} is needed, not {_shown(tree)}", path)
+            raise Fault(f"{type_} is needed, not {_shown(tree)}", path)
 
     def leaf(self, type_: Type, tree: Any, path: Path) -> None:
         match type_:
@@ -126,10 +137,10 @@ class _Explainer:
 
     def count(self, length: int | None, tree: Any, path: Path) -> None:
         if length is not None and len(tree) != length:
-            raise _Fault(f"{length} items are needed, not {len(tree)}", path)
+            raise Fault(f"{length} items are needed, not {len(tree)}", path)
         self.left -= len(tree)
         if self.left < 0:
-            raise _Fault(f"more items in all than limits.elements = {self.options.limits.elements}", path)
+            raise Fault(f"more items in all than limits.elements = {self.options.limits.elements}", path)
 
     def map_(self, type_: Map, tree: Any, path: Path) -> None:
         self.of_class(type_, tree, path)
@@ -140,7 +151,7 @@ class _Explainer:
                 try:
                     key_reader(type_.key)(key)
                 except BadTree as error:
-                    raise _Fault(str(error), where) from None
+                    raise Fault(str(error), where) from None
             else:
                 self.walk(type_.key, key, where)
             self.walk(type_.value, value, where)
@@ -148,7 +159,7 @@ class _Explainer:
     def union(self, type_: Union, tree: Any, path: Path) -> None:
         if is_tagged(type_, self.form):
             if type(tree) is not dict or len(tree) != 1 or next(iter(tree)) not in type_.names:
-                raise _Fault(f"an object with one key out of {', '.join(type_.names)} is needed", path)
+                raise Fault(f"an object with one key out of {', '.join(type_.names)} is needed", path)
             ((tag, value),) = tree.items()
             self.walk(type_.options[type_.names.index(tag)], value, (*path, tag))
             return
@@ -158,7 +169,7 @@ class _Explainer:
                 return
         if type(tree) is int and any(isinstance(option, Float) for option in type_.options):
             return
-        raise _Fault(f"{type_} is needed, not {_shown(tree)}", path)
+        raise Fault(f"{type_} is needed, not {_shown(tree)}", path)
 
     def record(self, type_: Ref, tree: Any, path: Path) -> None:
         self.of_class(type_, tree, path)
@@ -167,11 +178,11 @@ class _Explainer:
             if item.name in tree:
                 self.walk(item.type, tree[item.name], (*path, item.name))
             elif not item.has_default and item.required:
-                raise _Fault(f"field {item.name!r} of {record.name} is missing", path)
+                raise Fault(f"field {item.name!r} of {record.name} is missing", path)
         if self.options.unknown_fields == "refuse":
             for key in tree:
                 if key not in record.by_name:
-                    raise _Fault(f"{key!r} is not a field of {record.name}", path)
+                    raise Fault(f"{key!r} is not a field of {record.name}", path)
 
 
 def _shown(tree: Any) -> str:

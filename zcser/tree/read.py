@@ -49,7 +49,7 @@ from zcser.tree.splice import lifted
 from zcser.tree.tensors import tensor_reader
 from zcser.tree.walk import Walk, range_test
 
-__all__ = ["tree_reader", "tree_readers"]
+__all__ = ["Reader", "tree_reader", "tree_readers"]
 
 _ABSENT: Any = object()
 
@@ -73,23 +73,28 @@ def tree_readers(
     schema: Schema, form: Form, options: Options, types: Sequence[Type], *, copy: bool, lifts: bool = False
 ) -> list[Callable[..., Any]]:
     """As `tree_reader`, for several types of one schema: each stands for a tree of its own."""
-    reader = _Reader(schema, form, options, copy=copy, lifts=lifts)
-    for record in schema.records:
-        reader.record(record)
-    for number, type_ in enumerate(types):
-        with reader.source.block(f"def read_part_{number}(x{reader.more}):"):
-            reader.level = "1"
-            reader.emit(type_, "x")
-            reader.source.line("return x")
-    namespace = reader.source.compile("tree reader")
-    return [namespace[f"read_part_{number}"] for number in range(len(types))]
+    return Reader(schema, form, options, copy=copy, lifts=lifts).compile(types)
 
 
-class _Reader(Walk):
+class Reader(Walk):
+    """The generator; a format whose records, maps or unions stand otherwise overrides the methods of these kinds."""
+
     def __init__(self, schema: Schema, form: Form, options: Options, *, copy: bool, lifts: bool) -> None:
         super().__init__(schema, form, options, "read", blobs=lifts)
         self.refuse_unknown = options.unknown_fields == "refuse"
         self.copy = copy
+
+    def compile(self, types: Sequence[Type]) -> list[Callable[..., Any]]:
+        """One function for each of `types`."""
+        for record in self.schema.records:
+            self.record(record)
+        for number, type_ in enumerate(types):
+            with self.source.block(f"def read_part_{number}(x{self.more}):"):
+                self.level = "1"
+                self.emit(type_, "x")
+                self.source.line("return x")
+        namespace = self.source.compile("tree reader")
+        return [namespace[f"read_part_{number}"] for number in range(len(types))]
 
     def unless(self, test: str) -> None:
         """With the guard on: refuse the tree where a test does not hold."""

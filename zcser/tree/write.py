@@ -45,7 +45,7 @@ from zcser.tree.splice import BIG, Blob, bytes_blob, tensor_blob
 from zcser.tree.tensors import tensor_writer
 from zcser.tree.walk import Walk, range_test
 
-__all__ = ["tree_splicer", "tree_writer"]
+__all__ = ["Writer", "tree_splicer", "tree_writer"]
 
 _ABSENT: Any = object()
 
@@ -54,17 +54,19 @@ def tree_writer(schema: Schema, form: Form, options: Options, normaliser: Normal
     """A function from a value to its tree, or None where every value is its own tree and the guard is off."""
     if options.guard == "off" and not options.deterministic and stands_as_itself(schema.root, schema, form):
         return None
-    return _Writer(schema, form, options, normaliser).compile()
+    return Writer(schema, form, options, normaliser).compile()
 
 
 def tree_splicer(
     schema: Schema, form: Form, options: Options, normaliser: Normaliser
 ) -> Callable[[Any, list[Blob]], Any]:
     """A function from a value and an empty list to a tree in which what is big is stood in for, and noted in the list."""
-    return _Writer(schema, form, options, normaliser, blobs=True).compile()
+    return Writer(schema, form, options, normaliser, blobs=True).compile()
 
 
-class _Writer(Walk):
+class Writer(Walk):
+    """The generator; a format whose records, maps or unions stand otherwise overrides the methods of these kinds."""
+
     def __init__(
         self, schema: Schema, form: Form, options: Options, normaliser: Normaliser, *, blobs: bool = False
     ) -> None:
@@ -258,17 +260,20 @@ class _Writer(Walk):
         self.source.line(f"{x} = {out}")
 
     def union(self, type_: Union, x: str) -> None:
-        tagged = is_tagged(type_, self.form)
         classes = [self.known(self.schema.python_type(option)) for option in type_.options]
         if self.guard:
             # np.float32 and its like become one of the options first.
             known = self.known(frozenset(self.schema.python_type(option) for option in type_.options))
             self.unless(f"{x}.__class__ in {known}", type_, x)
-        for number, (option, name) in enumerate(zip(type_.options, type_.names, strict=True)):
+        for number, option in enumerate(type_.options):
             with self.source.block(f"{'el' if number else ''}if {x}.__class__ is {classes[number]}:"):
                 self.emit(option, x)
-                if tagged:
-                    self.source.line(f"{x} = {{{self.known(name)}: {x}}}")
+                self.tag(type_, number, x)
+
+    def tag(self, type_: Union, number: int, x: str) -> None:
+        """Put the name of a union's option beside its tree, where it is needed."""
+        if is_tagged(type_, self.form):
+            self.source.line(f"{x} = {{{self.known(type_.names[number])}: {x}}}")
 
     def record(self, record: Record) -> None:
         self.level = "n"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 import typing
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +26,7 @@ from zcser.flat.fbs import load_fbs
 from zcser.payloads.base import PayloadError
 from zcser.payloads.functions import is_reference, resolve
 from zcser.payloads.sources.base import checked, content, refuse
-from zcser.schema.from_python import schema_of
+from zcser.registry import schema_for
 from zcser.schema.model import Schema
 
 __all__ = ["ALONE", "is_type", "load", "of_python", "split"]
@@ -87,7 +88,10 @@ def load(text: str, *, include: Sequence[str] = (), size_prefixed: bool = False)
         if is_reference(text):
             return of_python(resolve(text))
         if _GENERATED.fullmatch(text):
-            return of_python(resolve(f"{text}:DESCRIPTOR"))
+            from zcser.protowire.load import load_message
+
+            resolve(f"{text}:DESCRIPTOR")  # which imports it
+            return load_message(sys.modules[text])
     except CodecUnavailableError:
         raise
     except PayloadError as error:
@@ -107,21 +111,16 @@ def is_type(found: Any) -> bool:
 
 
 def of_python(found: Any) -> Schema:
-    """The schema of a class, an annotation, a `Schema`, or what protoc generated.
+    """The schema of a class (one that protoc generated too), an annotation, or a `Schema`.
 
     Raises
     ------
     SchemaError
         It has none.
     """
-    # Neither test imports protobuf, which whatever it generated has done.
-    if hasattr(found, "DESCRIPTOR") or hasattr(found, "serialized_pb"):
-        from zcser.protowire.generated import schema_of_generated
-
-        return schema_of_generated(found)
     if not is_type(found):
         raise SchemaError(f"this is of type {type(found).__name__}; a class or a Schema is needed")
-    return schema_of(found)
+    return schema_for(found)
 
 
 def _document(file: str) -> Schema:
