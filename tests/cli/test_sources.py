@@ -35,7 +35,7 @@ def test_schema_and_check_take_messages_with_their_schema_and_the_schema_alone(p
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["compare", "--schema", "a.proto"], "say how a file is read, and none is named"),
+        (["compare", "--schema", "a.proto"], "built-in payloads have schemas of their own"),
         (["compare", "0.pb"], "0.pb: a .pb file needs its schema: --schema FILE.proto:Message"),
         (
             ["compare", "point.proto"],
@@ -43,7 +43,7 @@ def test_schema_and_check_take_messages_with_their_schema_and_the_schema_alone(p
         ),
         (["compare", "--schema", "none.proto", "0.pb"], "none.proto: there is no such file"),
         (["compare", "--schema", "point.proto", "none.pb"], "none.pb: there is no such file"),
-        (["compare", "--schema", "point.proto", "json:loads"], "json:loads: a function stands alone"),
+        (["compare", "--delimited", "json:loads"], "json:loads: a function stands alone"),
         (["compare", "--include", ".", "a.json"], "--include is for the --schema, and there is none"),
         (["schema", "--delimited", "--schema", "point.proto", "a.json"], "a.json: --delimited is for binary messages"),
         (["schema", "empty"], "empty: this is a directory without a file of data"),

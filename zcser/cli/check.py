@@ -20,7 +20,7 @@ UNKNOWN = Entry("?", emphasis="muted")
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a table of schema against codec, and each refusal below it."""
-    if not arguments.source:
+    if not arguments.source and arguments.schema is None:
         schemas = {name: payloads.get(name).schema for name in payloads.names()}
     else:
         schemas = {one_line(title_of(arguments)): schema_from(arguments)}

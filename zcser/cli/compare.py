@@ -80,7 +80,9 @@ def _payloads(arguments: argparse.Namespace) -> list[Payload]:
             raise UsageError("--payload names built-in payloads; leave it out, or leave the file or function out")
         return [payload_from(arguments, fields)]
     if arguments.schema is not None or arguments.include or arguments.delimited:
-        raise UsageError("--schema, --include and --delimited say how a file is read, and none is named")
+        raise UsageError(
+            "--schema, --include and --delimited say how a file is read; built-in payloads have schemas of their own"
+        )
     names = dict.fromkeys(arguments.payload or payloads.names())
     return [_with_fields(payloads.get(name), fields) for name in names]
 

@@ -1,6 +1,6 @@
 """The command line's grammar: argparse alone, so that it answers before anything heavy is imported.
 
-1. Nothing here imports another part of zcser but this folder's errors; a command's module is imported when it runs.
+1. Nothing here imports another part of zcser but this folder's errors and forms; a command's module is imported when it runs.
 2. A usage error is raised, not printed: whoever calls `main` prints every error the same way, in one line.
 3. rich-argparse colours the help on a terminal where it is installed; piped help and plain installs use argparse's own.
 """
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from zcser.cli.errors import UsageError
+from zcser.cli.forms import FORMS
 
 __all__ = ["build_parser"]
 
@@ -119,7 +120,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         "--schema",
         metavar="SCHEMA",
         help="what the messages are: FILE.proto[:Message], FILE.fbs[:Table], .bfbs, a descriptor set (.desc, .protoset, "
-        ".binpb), a schema of zcser's (.json), module:Class",
+        ".binpb), what --emit zcser wrote or a JSON Schema (.json), module:Class",
     )
     group.add_argument(
         "--include", action="append", default=[], metavar="DIR", help="where imports of the schema are, once for each"
@@ -161,11 +162,14 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_schema(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", nargs="+", metavar="FILE|module:name", help=f"{SOURCE_HELP}; or a schema alone")
-    _add_reading(parser)
     parser.add_argument(
-        "--emit", choices=("proto", "fbs", "avro", "thrift"), help="write the schema as such a file instead"
+        "source",
+        nargs="*",
+        metavar="FILE|module:name",
+        help=f"{SOURCE_HELP}; or a schema alone (may be left out where --schema is given)",
     )
+    _add_reading(parser)
+    parser.add_argument("--emit", choices=tuple(FORMS), help="write the schema in another form instead")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

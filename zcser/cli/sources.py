@@ -53,21 +53,38 @@ def schema_from(arguments: argparse.Namespace) -> Schema:
     PayloadError, CodecUnavailableError, SchemaError
         As for `payload_from`; or the class has a field that is no data.
     """
+    if not arguments.source:
+        found = _given(arguments)
+        if found is None:
+            raise UsageError("a file, a function or a class is required, or --schema SCHEMA (see zcser schema --help)")
+        return found
+    found = _schema_alone(arguments)
+    if found is None:
+        return payload_from(arguments).schema
+    if arguments.schema is not None:
+        raise UsageError(f"{arguments.source[0]} is a schema itself; --schema reads values")
+    return found
+
+
+def _schema_alone(arguments: argparse.Namespace) -> Schema | None:
+    """The schema that what was named is itself, without values; None where it is none."""
     first, *others = arguments.source
-    if arguments.schema is None and not others:
-        file, _ = schemas.split(first)
-        if Path(file).suffix.lower() in (*schemas.ALONE, ".binpb"):
-            return schemas.load(first, include=arguments.include, size_prefixed=arguments.delimited)
-        if is_reference(first):
-            found = resolve(first)
-            if schemas.is_type(found):
-                return schemas.of_python(found)
-    return payload_from(arguments).schema
+    if others:
+        return None
+    file, _ = schemas.split(first)
+    suffix = Path(file).suffix.lower()
+    if suffix in schemas.ALONE or (suffix == ".binpb" and arguments.schema is None):
+        return schemas.load(first, include=arguments.include, size_prefixed=arguments.delimited)
+    if is_reference(first):
+        named = resolve(first)
+        if schemas.is_type(named):
+            return schemas.of_python(named)
+    return None
 
 
 def title_of(arguments: argparse.Namespace) -> str:
     """What was named, for tables."""
-    first, *others = arguments.source
+    first, *others = arguments.source or [arguments.schema]
     name = Path(first).name
     return f"{name} and {len(others)} more" if others else name
 

@@ -13,7 +13,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import gc
 import pickle
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +28,7 @@ from zcser.payloads import functions
 from zcser.payloads.base import Payload, PayloadError
 from zcser.payloads.files import MAX_BYTES
 from zcser.payloads.places import check_field, first_tensor, middle_field
-from zcser.payloads.sources.base import LIMITS, Source
+from zcser.payloads.sources.base import LIMITS, Source, brief
 from zcser.payloads.sources.choice import source_of
 from zcser.payloads.traffic import DISTINCT, Census, shape_of
 from zcser.schema.from_python import schema_of
@@ -102,9 +104,9 @@ def from_source(
     """
     first = texts[0]
     if functions.is_reference(first):  # no file with one of the suffixes looks so
-        if len(texts) > 1 or schema is not None or delimited:
-            raise PayloadError(f"{first}: a function stands alone: it says itself what its values are")
-        return _from_function(first, tuple(fields))
+        if len(texts) > 1 or delimited:
+            raise PayloadError(f"{first}: a function stands alone; leave the files and --delimited out")
+        return _from_function(first, tuple(fields), schema)
     return _from_files(source_of(texts, schema, delimited=delimited), texts, tuple(fields), watch)
 
 
@@ -114,6 +116,9 @@ def _from_files(source: Source, texts: Sequence[str], fields: tuple[str, ...], w
     early: list[tuple[str, Any]] = []
 
     def values() -> Iterator[Any]:
+        nonlocal census
+        census = Census()
+        early.clear()
         if watch is not None:
             watch(0, 0, total)
         for block in source.blocks():
@@ -125,10 +130,12 @@ def _from_files(source: Source, texts: Sequence[str], fields: tuple[str, ...], w
                 watch(census.count, census.nbytes, total)
             yield from block.values
 
-    schema = _described(shown, lambda: source.schema(values()))
+    with _no_collections():
+        schema = _described(shown, lambda: source.schema(values))
     if not census.count:
         raise PayloadError(f"{shown}: there are no messages in it")
-    schema = dataclasses.replace(schema, notes=(*schema.notes, *source.notes))
+    if source.notes:
+        schema = dataclasses.replace(schema, notes=(*schema.notes, *source.notes))
     chosen = census.choose(DISTINCT, KEPT_BYTES)
     kept: Iterable[tuple[str, Any]]
     if census.count == len(early):
@@ -145,6 +152,18 @@ def _from_files(source: Source, texts: Sequence[str], fields: tuple[str, ...], w
         values=kept,
         fields=fields,
     )
+
+
+@contextlib.contextmanager
+def _no_collections() -> Iterator[None]:
+    """Without the garbage collector: messages that were read hold no cycles, and it would walk them several times over."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _name(source: Source) -> str:
@@ -167,12 +186,16 @@ def _doc(source: Source, census: Census, chosen: list[int]) -> str:
     return f"{text}; {len(chosen)} of them stand for all by size and shape, of {own.p50:,}, {own.p99:,} and {own.largest:,}"
 
 
-def _from_function(reference: str, fields: tuple[str, ...]) -> Payload:
+def _from_function(reference: str, fields: tuple[str, ...], schema: Schema | None) -> Payload:
     values = functions.call(reference, DISTINCT)
     if isinstance(values, Payload):
+        if schema is not None:
+            raise PayloadError(f"{reference}: the payload has a schema of its own; leave the other one out")
         return _users_payload(values, reference, fields)
     classes = {type(value) for value in values}
-    if not any(field_names(value) is not None for value in values):
+    if schema is not None:
+        pass
+    elif not any(field_names(value) is not None for value in values):
         schema = _described(reference, lambda: infer(values))
     elif len(classes) == 1:
         try:
@@ -234,7 +257,7 @@ def _described(source: str, find: Callable[[], Schema]) -> Schema:
     try:
         return find()
     except SchemaError as error:
-        raise PayloadError(f"{source}: {_brief(error)}") from error
+        raise PayloadError(f"{source}: {brief(error)}") from error
 
 
 def _pickled(source: str, value: Any) -> bytes:
@@ -262,7 +285,7 @@ def _payload(
         try:
             pickled = _pickled(source, normal(schema, value, limits=LIMITS))
         except EncodeError as error:
-            raise PayloadError(f"{source}: {f'{place}: ' if place else ''}{_brief(error)}") from error
+            raise PayloadError(f"{source}: {f'{place}: ' if place else ''}{brief(error)}") from error
         if pickled in places:
             repeats.append(pickled)
         else:
@@ -289,10 +312,3 @@ def _payload(
 def _has_tensors(schema: Schema) -> bool:
     types = (schema.root, *(item.type for record in schema.records for item in record.fields))
     return any(isinstance(part, Tensor) for type_ in types for part in walk(type_))
-
-
-def _brief(error: EncodeError | SchemaError) -> str:
-    """An error's message, its path shortened: a document that is too deep has a path of that depth."""
-    if error.path is None or len(error.path) <= 80:
-        return str(error)
-    return f"{error.reason} (at {error.path[:40]}...{error.path[-30:]})"

@@ -11,18 +11,18 @@ from __future__ import annotations
 import stat
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from zcser.core.errors import DecodeError
+from zcser.core.errors import DecodeError, EncodeError, SchemaError
 from zcser.core.options import Limits
 from zcser.payloads.base import PayloadError
 from zcser.payloads.files import MAX_BYTES
 from zcser.payloads.traffic import shape_of
 from zcser.schema.model import Schema
 
-__all__ = ["LIMITS", "Block", "Frame", "Framed", "Message", "Source", "checked", "content", "drain", "refuse"]
+__all__ = ["LIMITS", "Block", "Frame", "Framed", "Message", "Source", "brief", "checked", "content", "drain", "refuse"]
 
 LIMITS: Final = Limits(elements=1 << 21)
 """Of one message. Two million records take gigabytes as Python objects, and seconds for an operation on them."""
@@ -107,8 +107,11 @@ class Source(ABC):
         """The messages of these numbers (from 0) again, in their order."""
 
     @abstractmethod
-    def schema(self, values: Iterable[Any]) -> Schema:
-        """The schema, by way of all values where it has to be found. Raises `SchemaError`."""
+    def schema(self, read: Callable[[], Iterable[Any]]) -> Schema:
+        """The schema, where it has to be found by way of all values, which `read` goes through from the start.
+
+        They are gone through in any case. Raises `SchemaError`.
+        """
 
     def place(self, file: str, inside: str = "") -> str:
         """Where a message stands: in which file, where there are several, and where in it."""
@@ -149,7 +152,7 @@ class Framed(Source):
         try:
             value = self.value(frame.data)
         except DecodeError as error:
-            refuse(file, str(error), frame.place)
+            refuse(file, brief(error), frame.place)
         return Message(self.place(file, frame.place), len(frame.data), zlib.crc32(frame.data), shape_of(value), value)
 
 
@@ -193,6 +196,13 @@ def content(file: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         refuse(file, f"cannot be read: {error.strerror or error}")
+
+
+def brief(error: DecodeError | EncodeError | SchemaError) -> str:
+    """An error's message, its path shortened: a document that is too deep has a path of that depth."""
+    if error.path is None or len(error.path) <= 80:
+        return str(error).removeprefix("json: ")
+    return f"{error.reason} (at {error.path[:40]}...{error.path[-30:]})"
 
 
 def drain(values: Iterable[Any], schema: Schema) -> Schema:

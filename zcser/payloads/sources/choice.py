@@ -104,7 +104,7 @@ def _form(schema: Schema | None) -> str | None:
 
 def _open(kind: str, files: Sequence[str], schema: Any) -> Source:
     if kind == "json":
-        from zcser.payloads.sources.json_text import JsonBySchema, JsonSample
+        from zcser.payloads.sources.json_files import JsonBySchema, JsonSample
 
         return JsonSample(files) if schema is None else JsonBySchema(files, schema)
     if kind == "tensors":

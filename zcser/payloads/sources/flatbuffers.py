@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zcser import registry
@@ -38,9 +38,9 @@ class FlatBinary(Framed):
         self._delimited = delimited
         self._decode = registry.codec("flatbuffers", schema, limits=LIMITS).decode
 
-    def schema(self, values: Iterable[Any]) -> Schema:
+    def schema(self, read: Callable[[], Iterable[Any]]) -> Schema:
         """See `Source`."""
-        return drain(values, self._schema)
+        return drain(read(), self._schema)
 
     def frames(self, file: str) -> Iterator[Frame]:
         """See `Framed`."""
@@ -61,10 +61,13 @@ class FlatJson(FlatBinary):
     def frames(self, file: str) -> Iterator[Frame]:
         """See `Framed`. flatc has made them all before the first is given, and they are kept."""
         if file not in self._made:
-            texts = list(JsonFile(file).texts())
+            opened = JsonFile(file)
+            texts = [text for block in opened.texts() for text in block]
             try:
                 made = binaries(self._schema, [text for _, text in texts])
             except SchemaError as error:
                 refuse(file, error.reason)
-            self._made[file] = [Frame(place, data) for (place, _), data in zip(texts, made, strict=True)]
+            self._made[file] = [
+                Frame(opened.place(number), data) for (number, _), data in zip(texts, made, strict=True)
+            ]
         return iter(self._made[file])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from zcser import registry
 from zcser.core.errors import DecodeError
 from zcser.payloads.sources.base import LIMITS, Frame, Framed, content, drain
-from zcser.payloads.sources.json_text import JsonBySchema
+from zcser.payloads.sources.json_files import JsonBySchema
 from zcser.payloads.sources.streams import varint_delimited
 from zcser.schema.model import Schema
 
@@ -54,9 +54,9 @@ class ProtoBinary(Framed):
         dropped = f"{self._unknown:,} messages hold fields unknown to the schema, which are dropped"
         return (f"the root: {dropped} (the first: {self._first_unknown})",)
 
-    def schema(self, values: Iterable[Any]) -> Schema:
+    def schema(self, read: Callable[[], Iterable[Any]]) -> Schema:
         """See `Source`."""
-        return drain(values, self._schema)
+        return drain(read(), self._schema)
 
     def frames(self, file: str) -> Iterator[Frame]:
         """See `Framed`."""
@@ -82,9 +82,9 @@ class ProtoText(Framed):
         self._decode = registry.codec("protobuf", schema, limits=LIMITS).decode
         self._wire = _readers().text_reader(schema)
 
-    def schema(self, values: Iterable[Any]) -> Schema:
+    def schema(self, read: Callable[[], Iterable[Any]]) -> Schema:
         """See `Source`."""
-        return drain(values, self._schema)
+        return drain(read(), self._schema)
 
     def frames(self, file: str) -> Iterator[Frame]:
         """See `Framed`."""

@@ -5,14 +5,13 @@
 | ``feed.proto``, ``feed.proto:Message`` | protobuf, compiled by protoc |
 | ``.desc``, ``.protoset``, ``.binpb``, ``.pb`` | a ``FileDescriptorSet``, as ``protoc --include_imports -o`` and ``buf build -o`` write it |
 | ``monster.fbs``, ``monster.bfbs``, ``monster.fbs:Name.Space.Table`` | FlatBuffers |
-| ``my_schema.json`` | a schema of zcser's own, as ``zcser schema --emit zcser`` writes it |
+| ``my_schema.json`` | a schema of zcser's own, as ``zcser schema --emit zcser`` writes it, or a JSON Schema |
 | ``module:Class`` | a dataclass, msgspec Struct or TypedDict, a `Schema`, a message class that protoc generated |
 | ``feed_pb2`` | a module that protoc generated |
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 import sys
 import typing
@@ -27,6 +26,7 @@ from zcser.payloads.base import PayloadError
 from zcser.payloads.functions import is_reference, resolve
 from zcser.payloads.sources.base import checked, content, refuse
 from zcser.registry import schema_for
+from zcser.schema.from_document import json_object, load_schema
 from zcser.schema.model import Schema
 
 __all__ = ["ALONE", "is_type", "load", "of_python", "split"]
@@ -124,7 +124,9 @@ def of_python(found: Any) -> Schema:
 
 
 def _document(file: str) -> Schema:
-    """A schema in zcser's own form."""
-    module: Any = importlib.import_module("zcser.schema.document")
-    schema: Schema = module.load_schema(file)
-    return schema
+    """A schema in zcser's own form, or a JSON Schema, told apart by the key "zcser"."""
+    if "zcser" in json_object(Path(file)):
+        return load_schema(Path(file))
+    from zcser.tree.json_schema import load_json_schema
+
+    return load_json_schema(Path(file))

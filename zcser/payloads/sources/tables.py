@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,9 +67,9 @@ class TableFiles(Source):
         for number, row in zip(chosen, self._table.take(chosen).to_pylist(maps_as_pydicts="strict"), strict=True):
             yield self._message(number, row)
 
-    def schema(self, values: Iterable[Any]) -> Schema:
+    def schema(self, read: Callable[[], Iterable[Any]]) -> Schema:
         """See `Source`."""
-        return drain(values, self._types.schema)
+        return drain(read(), self._types.schema)
 
     @cached_property
     def _types(self) -> Types:

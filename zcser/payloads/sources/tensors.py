@@ -13,7 +13,7 @@ import math
 import warnings
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +52,12 @@ class TensorFiles(Source):
         """See `Source`."""
         return (self._message(self.files[number]) for number in sorted(numbers))
 
-    def schema(self, values: Iterable[dict[str, _Array]]) -> Schema:
+    def schema(self, read: Callable[[], Iterable[dict[str, _Array]]]) -> Schema:
         """See `Source`."""
         dtypes: dict[str, set[str | None]] = {}
         seen: dict[str, int] = {}
         files = 0
-        for value in values:
+        for value in read():
             files += 1
             for name, array in value.items():
                 dtypes.setdefault(name, set()).add(dtype_name(array.dtype))
