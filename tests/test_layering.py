@@ -8,7 +8,19 @@ import sys
 
 import pytest
 
-SERIALIZERS = {"orjson", "simdjson", "msgpack", "ormsgpack", "google", "flatbuffers", "msgspec", "ml_dtypes"}
+SERIALIZERS = {
+    "orjson",
+    "simdjson",
+    "msgpack",
+    "ormsgpack",
+    "google",
+    "flatbuffers",
+    "msgspec",
+    "cbor2",
+    "ujson",
+    "bson",
+    "ml_dtypes",
+}
 HEAVY = SERIALIZERS | {"rich", "rich_argparse", "psutil", "cpuinfo", "pytest", "hypothesis", "asyncio", "unittest"}
 
 
@@ -53,6 +65,10 @@ def test_reading_a_schema_from_annotations_loads_no_serializer():
         ("msgspec-json", "msgspec"),
         ("msgspec-msgpack", "msgspec"),
         ("pickle5", None),
+        ("pickle", None),
+        ("cbor2", "cbor2"),
+        ("ujson", "ujson"),
+        ("bson", "bson"),
     ],
 )
 def test_asking_for_one_codec_loads_its_library_alone(name, library):

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("google.protobuf", reason="protobuf is not installed: pip install 'zcser[protobuf]'")
+pytest.importorskip("bson", reason="bson is not installed: pip install 'zcser[bson]'")
+pytest.importorskip("cbor2", reason="cbor2 is not installed: pip install 'zcser[cbor2]'")
 pytest.importorskip("msgpack", reason="msgpack is not installed: pip install 'zcser[msgpack]'")
 
 from zcser import registry
@@ -20,7 +22,12 @@ COMMITTED = Path(__file__).parents[1] / "schemas" / "MAPPING.md"
 
 WIRE = {wire.name: wire for wire in WIRES}
 ROW = {str(type_): (type_, sample) for type_, sample in KINDS}
-CODEC = {name: {"flatbuffers": "flatbuffers-official", "pickle": "pickle5"}.get(name, name) for name in WIRE}
+CODEC = {
+    name: {"flatbuffers": "flatbuffers-official", "pickle": "pickle5", "pickle-objects": "pickle", "cbor": "cbor2"}.get(
+        name, name
+    )
+    for name in WIRE
+}
 
 
 def found(wire: str, kind: str, place: str) -> str:
@@ -66,6 +73,12 @@ def test_rows_and_columns_hold_every_kind():
         ("msgpack", "map int32 -> str", "field", "`{7: 'v'}`"),
         ("msgpack", "union (str | bytes)", "field", r"`b'\x01\x02'`"),
         ("msgpack", "int", "field", "refused: integers over 64 bits have no form"),
+        # RFC 8746: tag 64 is an array of uint8.
+        ("cbor", "tensor any", "field", r"`CBORTag(64, b'\x01\x02')`"),
+        ("cbor", "int", "field", "`18446744073709551616`"),
+        ("bson", "map int32 -> str", "field", "`{'7': 'v'}`"),
+        ("bson", "tensor any", "field", r"`{'dtype': 'uint8', 'shape': [2], 'data': b'\x01\x02'}`"),
+        ("bson", "int", "field", "refused: integers over 64 bits have no form"),
         ("pickle", "bytes", "field", r"`b'\x01\x02'`"),
         ("protobuf", "int8", "field", "`int32`"),
         ("protobuf", "int32", "optional", "`optional int32`"),

@@ -25,8 +25,11 @@ import numpy as np
 
 from zcser.avro.emit import avro_schema
 from zcser.avro.plan import Plan as AvroPlan
+from zcser.codecs.bson import BsonCodec
+from zcser.codecs.cbor2 import Cbor2Codec
 from zcser.codecs.json import JsonCodec
 from zcser.codecs.msgpack import MsgpackCodec
+from zcser.codecs.pickle import PickleCodec
 from zcser.codecs.pickle5 import Pickle5Codec
 from zcser.core.errors import SchemaError
 from zcser.core.options import Limits, Options
@@ -211,10 +214,28 @@ def _msgpack(schema: Schema, values: tuple[Any, ...]) -> list[str]:
     return [repr(tree["x"]) if tree else "" for tree in trees]
 
 
+def _cbor(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = Cbor2Codec[Any](schema, Options())
+    trees = [codec.convert(_message(value)) for value in values]
+    return [repr(tree["x"]) if tree else "" for tree in trees]
+
+
+def _bson(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = BsonCodec[Any](schema, Options())
+    trees = [codec.convert(_message(value)) for value in values]
+    return [repr(tree["x"]) if tree else "" for tree in trees]
+
+
 def _pickle(schema: Schema, values: tuple[Any, ...]) -> list[str]:
     codec = Pickle5Codec[Any](schema, Options(allow_untrusted_code=True))
     trees = [codec.load(codec.encode(_message(value))) for value in values]
     return [repr(tree["x"]) if tree else "" for tree in trees]
+
+
+def _objects(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = PickleCodec[Any](schema, Options(allow_untrusted_code=True))
+    found = [codec.load(codec.encode(_message(value))) for value in values]
+    return [repr(value["x"]) if value else "" for value in found]
 
 
 def _protobuf(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
@@ -271,7 +292,15 @@ def _shared(emit: Callable[[Schema], str]) -> dict[str, str]:
 WIRES = (
     Wire("json", "The text of the field's value, as `json` writes it.", _json, _PLACES, text=True),
     Wire("msgpack", "The field's value as the msgpack library reads it back, in Python's notation.", _msgpack, _PLACES),
+    Wire(
+        "cbor",
+        "What the cbor2 library is given for the field's value, in Python's notation; tags by number.",
+        _cbor,
+        _PLACES,
+    ),
+    Wire("bson", "What the bson library is given for the field's value, in Python's notation.", _bson, _PLACES),
     Wire("pickle", "The field's value as it is unpickled, in Python's notation.", _pickle, _PLACES),
+    Wire("pickle-objects", "The field's value as it is unpickled by `pickle`.", _objects, _PLACES),
     Wire(
         "protobuf",
         "The field's declaration in proto3 less its name and number, then the messages made for it.",

@@ -148,6 +148,10 @@ def _not_finite(value: Any) -> bool:
     return type(value) is float and not math.isfinite(value)
 
 
+def _holds_nul(value: Any) -> bool:
+    return type(value) is str and "\0" in value
+
+
 def _ends_in_nul(value: Any) -> bool:
     return type(value) is str and value.endswith("\0")
 
@@ -157,6 +161,8 @@ REFUSALS: dict[str, tuple[tuple[str, Callable[[Any], bool]], ...]] = {
     "orjson": (("no form", _not_finite),),
     "msgspec-json": (("no form", _not_finite),),
     "header": (("NUL", _ends_in_nul),),
+    "ujson": (("no form", _not_finite),),
+    "bson": (("NUL", _holds_nul),),
 }
 
 

@@ -34,6 +34,8 @@ from zcser.core.view import to_value
 # The header's layout is fixed: it has no fields that a reader could not know, no maps and no lists of open length.
 OPEN = [param(name) for name in registry.names() if name != "header"]
 EVOLVING = [value for value in OPEN if value.values[0] not in BY_ORDER]
+# To pickle a class of another name is another class, so that no message of one is read as the other.
+BY_FIELD = [value for value in EVOLVING if value.values[0] != "pickle"]
 OPEN_WRITERS = [param(name) for name in registry.names() if name != "header" and has(name, "encode")]
 
 
@@ -103,7 +105,7 @@ WIDE = Wide(1, [WideInner("x", Inner("y"), True), WideInner("", None, False)], "
 NARROW = Narrow(1, [Inner("x"), Inner("")])
 
 
-@pytest.mark.parametrize("name", EVOLVING)
+@pytest.mark.parametrize("name", BY_FIELD)
 def test_unknown_fields_are_dropped_by_default_and_refused_on_request(name):
     for wide, value, narrow, expected in (
         (Wide, WIDE, Narrow, NARROW),
@@ -124,7 +126,7 @@ def test_unknown_fields_are_dropped_by_default_and_refused_on_request(name):
                 to_value(refusing.view(data))
 
 
-@pytest.mark.parametrize("name", EVOLVING)
+@pytest.mark.parametrize("name", BY_FIELD)
 def test_an_unknown_field_deep_inside_is_refused_too(name):
     data = written(name, list[WideInner], [WideInner("x", None, True)])
     assert_same(registry.codec(name, list[Inner]).decode(data), [Inner("x")])
@@ -155,7 +157,7 @@ class Demanding:
     b: Inner
 
 
-@pytest.mark.parametrize("name", EVOLVING)
+@pytest.mark.parametrize("name", BY_FIELD)
 def test_fields_that_an_older_message_lacks_take_their_defaults(name):
     codec = registry.codec(name, Newer)
     data = written(name, Older, Older(7))
@@ -172,7 +174,7 @@ def test_fields_that_an_older_message_lacks_take_their_defaults(name):
     assert_same(codec.decode(written(name, Newer, zero)), zero)
 
 
-@pytest.mark.parametrize("name", EVOLVING)
+@pytest.mark.parametrize("name", BY_FIELD)
 def test_a_field_without_a_default_that_is_missing_is_a_decode_error(name):
     codec = registry.codec(name, Demanding)
     data = written(name, Older, Older(7))

@@ -145,7 +145,8 @@ def test_25_what_is_no_array_of_numbers_is_refused_by_its_dtype(name, what):
     with pytest.raises(EncodeError, match=reason) as caught:
         registry.codec(name, Holder).encode(Holder(value))
     assert caught.value.path == "/tensor"
-    if type(value) is np.ndarray:  # bytes of a dtype that has no name are never taken, with the guard or without
+    # Bytes of a dtype that has no name are never taken, with the guard or without; a pickle says itself what they are.
+    if type(value) is np.ndarray and name != "pickle":
         with pytest.raises(EncodeError):
             registry.codec(name, Holder, guard="off").encode(Holder(value))
 

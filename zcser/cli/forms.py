@@ -13,7 +13,7 @@ FORMS: Final[dict[str, tuple[str, str, str | None]]] = {
     "msgspec": ("zcser.schema.emit_python", "emit_msgspec", None),
     "proto": ("zcser.protowire.emit", "emit_proto", "protobuf"),
     "fbs": ("zcser.flat.emit", "emit_fbs", None),
-    "avro": ("zcser.avro.emit", "emit_avro", None),
-    "thrift": ("zcser.thrift.emit", "emit_thrift", None),
+    "avro": ("zcser.avro.emit", "emit_avro", "avro"),
+    "thrift": ("zcser.thrift.emit", "emit_thrift", "thrift"),
 }
 """By the form's name: the module, its function from a schema to text, and the extra that brings what it needs."""
