@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("google.protobuf", reason="protobuf is not installed: pip install 'zcser[protobuf]'")
 pytest.importorskip("bson", reason="bson is not installed: pip install 'zcser[bson]'")
 pytest.importorskip("cbor2", reason="cbor2 is not installed: pip install 'zcser[cbor2]'")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'zcser[arrow]'")
 pytest.importorskip("msgpack", reason="msgpack is not installed: pip install 'zcser[msgpack]'")
 
 from zcser import registry
@@ -112,6 +113,14 @@ def test_rows_and_columns_hold_every_kind():
         ("avro", "bool", "union option", '`["boolean", "string"]`'),
         ("avro", "null", "list", '`{"type": "array", "items": ["null"]}`'),
         ("avro", "map str -> int32", "field", '`{"type": "map", "values": "int"}`'),
+        ("arrow", "uint16", "optional", "`uint16`"),
+        ("arrow", "uint16", "field", "`uint16 not null`"),
+        ("arrow", "map int32 -> str", "field", "`map<int32, string> not null`"),
+        ("arrow", "int", "field", "refused: integers over 64 bits have no form"),
+        ("safetensors", "int32", "field", '`"__metadata__":{"x":"7"}`'),
+        ("safetensors", "bytes", "field", '`"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}`'),
+        ("kserve", "int32", "optional", '`"parameters":{"x":7}` or nothing'),
+        ("kserve", "int32", "may be absent or None", "refused: None has no form here beside a field that is missing"),
         ("header", "uint16", "field", "`1H`"),
         ("header", "str[4]", "list of 2", "`4s4s`"),
         ("header", "null", "field", "nothing"),
@@ -132,7 +141,8 @@ def test_a_field_is_refused_where_the_codec_refuses_it(wire):
     except CodecUnavailableError as error:
         pytest.skip(str(error))
     inner = Record("Inner", (Field("a", ROW["int32"][0], 1),))
+    more = (Field("beside", ROW["tensor any"][0], 2),) if wire == "kserve" else ()  # which carries nothing without one
     for name, (type_, _) in ROW.items():
-        schema = Schema(Ref("Row"), (Record("Row", (Field("x", type_, 1),)), inner))
+        schema = Schema(Ref("Row"), (Record("Row", (Field("x", type_, 1), *more)), inner))
         refused = found(wire, name, "field").startswith("refused: ")
         assert bool(registry.check(CODEC[wire], schema)) == refused, name

@@ -23,14 +23,18 @@ from uuid import UUID
 
 import numpy as np
 
+from zcser.arrow.types import columns_of
 from zcser.avro.emit import avro_schema
 from zcser.avro.plan import Plan as AvroPlan
+from zcser.capnp.emit import emit_capnp
 from zcser.codecs.bson import BsonCodec
 from zcser.codecs.cbor2 import Cbor2Codec
 from zcser.codecs.json import JsonCodec
+from zcser.codecs.kserve import KserveCodec
 from zcser.codecs.msgpack import MsgpackCodec
 from zcser.codecs.pickle import PickleCodec
 from zcser.codecs.pickle5 import Pickle5Codec
+from zcser.codecs.safetensors import SafetensorsCodec
 from zcser.core.errors import SchemaError
 from zcser.core.options import Limits, Options
 from zcser.flat.emit import emit_fbs
@@ -247,6 +251,11 @@ def _flatbuffers(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return [re.sub(r" \(id: \d+\)|(?<=\()id: \d+, ", "", field), *more]
 
 
+def _capnp(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    field, *more = _declared(emit_capnp(schema), r"  x @\d+ :(.+);(?:  #.*)?", _shared(emit_capnp))
+    return [f"{field}, beside a flag" if "  hasX @" in emit_capnp(schema) else field, *more]
+
+
 def _header(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     whole = Plan(layout_of(schema, Limits()), lambda _: False).whole
     return [whole.format.removeprefix("<")] if whole is not None else []
@@ -260,14 +269,39 @@ def _thrift(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return _declared(emit_thrift(schema), "  1: (.+) x", _shared(emit_thrift))
 
 
+def _arrow(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    return [str(columns_of(schema, "arrow").struct.field("x")).removeprefix("pyarrow.Field<x: ").removesuffix(">")]
+
+
+def _safetensors(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = SafetensorsCodec[Any](schema, Options())
+    heads = [bytes(codec.encode_segments(_message(value))[0][8:]) for value in values]
+    return [head.decode().rstrip()[1:-1] for head in heads]
+
+
+def _kserve(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    # Beside an input, without which there is no message.
+    row, *others = schema.records
+    beside = Field("beside", Tensor("uint8", (0,)), 2)
+    records = (Record(row.name, (*row.fields, beside)), *others)
+    codec = KserveCodec[Any](Schema(schema.root, records), Options())
+    found = []
+    for value in values:
+        head = bytes(codec.encode_segments({**_message(value), "beside": np.zeros(0, np.uint8)})[0])
+        document = json.loads(head.partition(b"\r\n\r\n")[2])
+        document["inputs"] = [tensor for tensor in document["inputs"] if tensor["name"] != "beside"]
+        kept = {key: part for key, part in document.items() if part}
+        found.append(json.dumps(kept, separators=(",", ":"))[1:-1])
+    return found
+
+
+_WORDS = ("message ", "enum ", "table ", "union ", "struct ")
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The declarations of an emitted schema, by name."""
     blocks = [block.strip() for block in text.split("\n\n")]
-    return {
-        block.split()[1]: block
-        for block in blocks
-        if block.startswith(("message ", "enum ", "table ", "union ", "struct "))
-    }
+    return {block.split()[1]: block for block in blocks if block.startswith(_WORDS)}
 
 
 def _declared(text: str, field: str, shared: dict[str, str]) -> list[str]:
@@ -327,6 +361,21 @@ WIRES = (
         _thrift,
         _PLACES,
         emit_thrift,
+    ),
+    Wire("arrow", "The type of the field's column.", _arrow, _PLACES),
+    Wire("safetensors", "What the header holds of the field, less its braces.", _safetensors, _PLACES),
+    Wire(
+        "kserve",
+        "What the JSON of the body holds of the field, less its braces, beside another input.",
+        _kserve,
+        _PLACES,
+    ),
+    Wire(
+        "capnp",
+        "The type of the field in .capnp, with the flag that tells whether a scalar is there, then the structs made for it.",
+        _capnp,
+        _PLACES,
+        emit_capnp,
     ),
     Wire("header", "The format of Python's `struct`, little-endian, gaps as `x`.", _header, _FIXED_PLACES),
 )

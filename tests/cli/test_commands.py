@@ -63,6 +63,13 @@ def test_schema_of_a_file_and_of_a_class(tmp_path, capsys):
     assert "kv_cache_offset" in capsys.readouterr().out
 
 
+def test_schema_as_an_arrow_schema(capsys):
+    pytest.importorskip("pyarrow")
+    assert main(["schema", "zcser.payloads.messages:BatchMeta", "--emit", "arrow"]) == 0
+    first = json.loads(capsys.readouterr().out)["schema"]["fields"][0]
+    assert (first["name"], first["type"]) == ("batch_id", {"name": "int", "bitWidth": 64, "isSigned": False})
+
+
 def test_schema_of_a_flatbuffers_schema(tmp_path, capsys):
     source = tmp_path / "m.fbs"
     source.write_text("namespace a; table T { x:ushort = 7; } root_type T;")

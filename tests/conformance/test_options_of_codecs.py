@@ -14,12 +14,12 @@ from tests.conformance.laws import (
     INFO,
     assert_round_trip,
     assert_same,
+    carriers,
     cells,
     codecs,
     has,
     make,
     messages,
-    param,
     row,
     written,
 )
@@ -31,12 +31,12 @@ from zcser.core.fidelity import equal
 from zcser.core.options import Limits
 from zcser.core.view import to_value
 
-# The header's layout is fixed: it has no fields that a reader could not know, no maps and no lists of open length.
-OPEN = [param(name) for name in registry.names() if name != "header"]
+# Those of fixed places have no fields that a reader could not know, no maps and no lists of lists.
+OPEN = carriers("json_like")
 EVOLVING = [value for value in OPEN if value.values[0] not in BY_ORDER]
 # To pickle a class of another name is another class, so that no message of one is read as the other.
 BY_FIELD = [value for value in EVOLVING if value.values[0] != "pickle"]
-OPEN_WRITERS = [param(name) for name in registry.names() if name != "header" and has(name, "encode")]
+OPEN_WRITERS = carriers("json_like", "encode")
 
 
 @pytest.mark.parametrize(("name", "case"), cells("encode"))
@@ -209,7 +209,7 @@ def chain(levels: int) -> Node:
     return node
 
 
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("name", carriers("recursive"))
 def test_depth_is_bounded_alike_on_both_sides(name):
     wide, tight = registry.codec(name, Node), registry.codec(name, Node, limits=Limits(depth=10))
     data = written(name, Node, chain(10))

@@ -14,6 +14,8 @@ FORMS: Final[dict[str, tuple[str, str, str | None]]] = {
     "proto": ("zcser.protowire.emit", "emit_proto", "protobuf"),
     "fbs": ("zcser.flat.emit", "emit_fbs", None),
     "avro": ("zcser.avro.emit", "emit_avro", "avro"),
+    "arrow": ("zcser.arrow.emit", "emit_arrow", "arrow"),
+    "capnp": ("zcser.capnp.emit", "emit_capnp", None),
     "thrift": ("zcser.thrift.emit", "emit_thrift", "thrift"),
 }
 """By the form's name: the module, its function from a schema to text, and the extra that brings what it needs."""

@@ -48,6 +48,8 @@ class Form:
         The library would write a tuple as one, so that it must be given a list.
     surrogates
         The library writes and reads lone surrogates, which are refused.
+    tags_unions
+        A union stands as ``{option name: value}`` wherever it is one (rule 6).
     out_of_band
         What is made of a tensor's bytes, and of many bytes, in a tree that is written; None: nothing.
     tensor
@@ -68,6 +70,7 @@ class Form:
     shares: bool = False
     keeps_tuples: bool = False
     surrogates: bool = False
+    tags_unions: bool = False
     out_of_band: Callable[[bytes | memoryview], Any] | None = None
     tensor: Callable[[npt.NDArray[Any]], Any] | None = None
     wide_int: Callable[[int], Any] | None = None
@@ -98,7 +101,7 @@ def wire_class(type_: Type, form: Form) -> type:
 
 def is_tagged(union: Union, form: Form) -> bool:
     """Whether a union needs its option's name beside its value."""
-    return len({wire_class(option, form) for option in union.options}) < len(union.options)
+    return form.tags_unions or len({wire_class(option, form) for option in union.options}) < len(union.options)
 
 
 def stands_as_itself(type_: Type, schema: Schema, form: Form, _seen: frozenset[str] = frozenset()) -> bool:
