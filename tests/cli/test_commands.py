@@ -88,7 +88,7 @@ def test_schema_of_a_flatbuffers_schema(tmp_path, capsys):
     assert "a FlatBuffers schema already" in capsys.readouterr().err
     for name in ("absent.fbs", "absent.bfbs"):
         assert main(["schema", str(tmp_path / name)]) == 2
-        assert "No such file" in capsys.readouterr().err
+        assert "there is no such file" in capsys.readouterr().err
 
 
 def test_check_gives_each_refusal_with_path_and_reason(capsys):
@@ -270,8 +270,8 @@ def test_a_value_that_does_not_fit_the_schema_is_told_with_line_and_path(tmp_pat
     for arguments, reason in [
         (["compare", "--schema", str(schema)], "built-in payloads have schemas of their own"),
         (["schema", "zcser.payloads.messages:BatchMeta", "--schema", str(schema)], "is a schema itself"),
-        (["schema", str(source), "--schema", str(source)], "rows.ndjson: not JSON"),
-        (["schema", "--schema", "absent.json"], "absent.json: cannot read"),
+        (["schema", str(source), "--schema", str(source)], "rows.ndjson: no schema; schemas are"),
+        (["schema", "--schema", "absent.json"], "absent.json: there is no such file"),
     ]:
         assert main(arguments) == 2
         assert reason in capsys.readouterr().err

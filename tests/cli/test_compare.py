@@ -15,7 +15,7 @@ import pytest
 from tests.report.results import cell, realistic, result
 from zcser import payloads
 from zcser.cli import main
-from zcser.cli.progress import Progress, Reading
+from zcser.cli.progress import Progress
 from zcser.measure.result import Cell, load_result
 from zcser.measure.runner import Event
 
@@ -265,15 +265,3 @@ def test_a_result_keeps_no_folder_of_the_machine(measured):
     command = load_result(folder / "result.json").command
     assert str(folder) not in " ".join(command)
     assert command[-2:] == (folder.name, "--export-json=r.json")
-
-
-def test_reading_is_silent_for_a_second_and_then_tells_how_far_it_is():
-    now = iter([0.0, 0.5, 1.5, 2.0, 11.6])
-    stream = io.StringIO()
-    reading = Reading("rows.ndjson", stream, clock=lambda: next(now))
-    for done in (1, 2, 3, 4):
-        reading(done * 10**7, 10**8)
-    assert stream.getvalue().splitlines() == [
-        "zcser: reading rows.ndjson: 20 of 100 MB",
-        "zcser: reading rows.ndjson: 40 of 100 MB",
-    ]

@@ -17,6 +17,7 @@ from zcser.core.view import at
 from zcser.payloads import from_source
 from zcser.payloads.base import Payload, PayloadError
 from zcser.payloads.files import MAX_BYTES
+from zcser.payloads.sources.schemas import load as load_schema
 from zcser.schema.model import Bytes, Field, Float, Kind, Record, Ref, Schema, Tensor
 
 MODULE = """
@@ -97,11 +98,65 @@ def test_one_document_comes_in_copies_that_are_fresh_objects(folder):
 
 
 def test_lines_are_distinct_values_and_the_schema_is_that_of_all(folder):
-    lines = [json.dumps({"n": number % 70, "late": 1} if number > 90 else {"n": number % 70}) for number in range(100)]
+    lines = [json.dumps({"n": number, "late": 1} if number > 990 else {"n": number}) for number in range(1000)]
     payload = from_source(write(folder, "rows.jsonl", "\n\r\n".join(lines) + "\n"))
     assert (payload.rotation, payload.distinct) == ("distinct", 64)
-    assert [payload.make(number)["n"] for number in range(65)] == [*range(64), 0]
+    values = [payload.make(number) for number in range(65)]
+    assert len({value["n"] for value in values}) == 64
+    assert values[64] == values[0]
     assert [item.name for item in payload.schema.records[0].fields] == ["n", "late"]
+
+
+def test_a_sample_that_is_chosen_from_says_of_how_many_and_how_large(folder):
+    # 990 lines of 9 bytes and 10 of 109: nearest-rank p50 and p99 are 9, the largest is 109.
+    lines = [f'["{number:05}"]' for number in range(990)] + [f'["{number:0105}"]' for number in range(10)]
+    payload = from_source(write(folder, "rows.jsonl", "\n".join(lines)))
+    assert payload.doc.startswith("1,000 lines of 9 bytes at p50, 9 at p99, 109 at most; 64 of them stand for all")
+
+
+def test_a_ping_that_is_most_of_the_traffic_is_most_of_what_is_measured(folder):
+    lines = ['{"ping":1}'] * 900 + [json.dumps({"data": "x" * 50, "n": number}) for number in range(100)]
+    payload = from_source(write(folder, "rows.jsonl", "\n".join(lines)))
+    pings = sum("ping" in payload.make(number) for number in range(64))
+    # Its share is 57.6 of 64, and what is chosen out of each sixteenth of the sizes may be one off.
+    assert 56 <= pings <= 59
+    assert payload.distinct == 64 - pings + 1
+    assert payload.rotation == "copies"
+
+
+def test_files_and_folders_are_one_sample(folder):
+    (folder / "many").mkdir()
+    for number in range(3):
+        write(folder, f"many/{number}.json", json.dumps({"a": number, **({"b": "x"} if number else {})}))
+    (folder / "many/.hidden").write_text("no data")
+    (folder / "many/service.proto").write_text("a schema")
+    payload = from_source(str(folder / "many"))
+    assert [payload.make(number)["a"] for number in range(3)] == [0, 1, 2]
+    assert payload.name == "0.json and 2 more"
+    assert [item.required for item in payload.schema.records[0].fields] == [True, False]
+    with pytest.raises(PayloadError, match=r"field /b is not in the value of 0\.json"):
+        from_source(str(folder / "many"), fields=["/b"])
+    write(folder, "many/bad.json", "{")
+    with pytest.raises(PayloadError, match=r"^.*many/bad\.json: not JSON"):
+        from_source(str(folder / "many"))
+    write(folder, "many/more.npz", "")
+    with pytest.raises(PayloadError, match=r"several kinds, \.json and \.npz"):
+        from_source(str(folder / "many"))
+
+
+def test_a_list_of_many_is_chosen_from_too(folder):
+    payload = from_source("userdata:many")
+    assert payload.doc == "100 values of Point; 64 of them stand for all by size and shape"
+
+
+def test_a_class_reads_json_as_the_codec_json_does(folder):
+    source = write(folder, "points.jsonl", '{"x":1,"y":2.5,"name":null}\n{"x":2,"y":3,"name":"a"}')
+    payload = from_source(source, schema=load_schema("userdata:Point"))
+    cls = sys.modules["userdata"].Point
+    assert [payload.make(0), payload.make(1)] == [cls(1, 2.5), cls(2, 3.0, "a")]
+    for line, reason in [('{"x":1,"y":2.5,"name":null,"z":1}', "z"), ('{"x":"1","y":1,"name":null}', "/x")]:
+        with pytest.raises(PayloadError, match=f"points.jsonl: line 1: .*{reason}"):
+            from_source(write(folder, "points.jsonl", line), schema=load_schema("userdata:Point"))
 
 
 def test_few_lines_are_copies_and_repeated_lines_count_once(folder):
@@ -198,7 +253,7 @@ BAD_FILES = [
     ("latin.jsonl", b'["a"]\n["\xe9"]', "line 2: not UTF-8: byte 0xe9 at offset 2"),
     ("zeros.json", bytes(64), "not JSON: Expecting value at line 1 column 1"),
     ("lone.json", b'{"a": ["\\ud800"]}', r"lone surrogate '\\ud800' at character 0 has no UTF-8 form \(at /a/0\)"),
-    ("data.yaml", b"a: 1", "only .json, .jsonl, .ndjson files are read"),
+    ("data.yaml", b"a: 1", "only .json, .jsonl, .ndjson, .npy, .* files are read without --schema"),
 ]
 
 
@@ -366,11 +421,11 @@ def test_lines_are_read_in_blocks_whatever_their_length(folder, monkeypatch):
     for size in (1, 7, 64, 1000):
         monkeypatch.setattr("zcser.payloads.files._BLOCK", size)
         seen = []
-        payload = from_source(path, progress=lambda done, total, seen=seen: seen.append((done, total)))
+        payload = from_source(path, watch=lambda count, done, total, seen=seen: seen.append((count, total)))
         assert payload.values(7) == expected
         whole = Path(path).stat().st_size
-        assert seen[-1] == (whole, whole)
-        assert all(done <= size * number for number, (done, _) in enumerate(seen, 1))
+        assert seen[-1] == (7, whole)
+        assert len(seen) > (1 if size == 1000 else 2)
         with pytest.raises(PayloadError, match="line 13: not JSON"):
             from_source(write(folder, "bad.ndjson", "\r\n\n".join([*lines[:6], "{"])))
     monkeypatch.setattr("zcser.payloads.files._BLOCK", 64)

@@ -75,12 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _payloads(arguments: argparse.Namespace) -> list[Payload]:
     fields: tuple[str, ...] = arguments.fields or ()
-    if arguments.source is not None:
+    if arguments.source:
         if arguments.payload:
             raise UsageError("--payload names built-in payloads; leave it out, or leave the file or function out")
-        return [payload_from(arguments.source, fields=fields, schema_file=arguments.schema)]
-    if arguments.schema is not None:
-        raise UsageError("--schema reads a file's or function's values; built-in payloads have schemas of their own")
+        return [payload_from(arguments, fields)]
+    if arguments.schema is not None or arguments.include or arguments.delimited:
+        raise UsageError(
+            "--schema, --include and --delimited say how a file is read; built-in payloads have schemas of their own"
+        )
     names = dict.fromkeys(arguments.payload or payloads.names())
     return [_with_fields(payloads.get(name), fields) for name in names]
 

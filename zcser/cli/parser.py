@@ -29,7 +29,10 @@ COMMANDS = {
     "diff": "judge a new result file by an old one: what regressed, what improved",
 }
 
-SOURCE_HELP = "a .json, .jsonl or .ndjson file, or module:function that makes values"
+SOURCE_HELP = (
+    "files or folders: .json, .jsonl, .ndjson, .npy, .npz, .safetensors, .csv, .tsv, .parquet, with --schema also messages "
+    "of protobuf and FlatBuffers; or module:function that makes values"
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -111,9 +114,27 @@ def _add_exports(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--latency", action="store_true", help="show p50 to max of encode and decode")
 
 
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how to read it")
+    group.add_argument(
+        "--schema",
+        metavar="SCHEMA",
+        help="what the messages are: FILE.proto[:Message], FILE.fbs[:Table], .bfbs, a descriptor set (.desc, .protoset, "
+        ".binpb), what --emit zcser wrote or a JSON Schema (.json), module:Class",
+    )
+    group.add_argument(
+        "--include", action="append", default=[], metavar="DIR", help="where imports of the schema are, once for each"
+    )
+    group.add_argument(
+        "--delimited",
+        action="store_true",
+        help="each file holds many binary messages, each behind its length (a varint; in FlatBuffers 4 bytes)",
+    )
+
+
 def _add_compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", nargs="?", metavar="FILE|module:function", help=SOURCE_HELP)
-    _add_schema_file(parser)
+    parser.add_argument("source", nargs="*", metavar="FILE|module:function", help=SOURCE_HELP)
+    _add_reading(parser)
     group = parser.add_argument_group("what to measure")
     group.add_argument(
         "--payload",
@@ -140,33 +161,25 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_schema_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--schema",
-        metavar="FILE",
-        help="read the values by this schema and infer none: what --emit zcser wrote, a JSON Schema, .fbs or .bfbs",
-    )
-
-
 def _add_schema(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
-        nargs="?",
+        nargs="*",
         metavar="FILE|module:name",
-        help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class (may be left out where --schema is given)",
+        help=f"{SOURCE_HELP}; or a schema alone (may be left out where --schema is given)",
     )
-    _add_schema_file(parser)
+    _add_reading(parser)
     parser.add_argument("--emit", choices=tuple(FORMS), help="write the schema in another form instead")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
-        nargs="?",
+        nargs="*",
         metavar="FILE|module:name",
-        help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class (default: all payloads)",
+        help=f"{SOURCE_HELP}; or a schema alone (default: all payloads)",
     )
-    _add_schema_file(parser)
+    _add_reading(parser)
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:

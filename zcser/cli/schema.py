@@ -17,7 +17,7 @@ __all__ = ["run"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema in words, or in another form."""
-    schema = schema_from(arguments.source, arguments.schema)
+    schema = schema_from(arguments)
     text = describe(schema) if arguments.emit is None else _emitted(schema, arguments.emit)
     sys.stdout.write(text.rstrip("\n") + "\n")
     return 0

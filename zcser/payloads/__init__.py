@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from zcser.payloads.base import Payload
     from zcser.payloads.entry import Entry
-    from zcser.payloads.files import Progress
     from zcser.payloads.knobs import Knob
+    from zcser.payloads.source import Watch
     from zcser.schema.model import Schema
 
 __all__ = ["all_names", "doc_of", "from_source", "get", "knobs_of", "names"]
@@ -73,9 +73,13 @@ def _entries() -> dict[str, Entry]:
 
 
 def from_source(
-    text: str, *, fields: Sequence[str] = (), schema: Schema | None = None, progress: Progress | None = None
+    *texts: str,
+    schema: Schema | None = None,
+    delimited: bool = False,
+    fields: Sequence[str] = (),
+    watch: Watch | None = None,
 ) -> Payload:
     """A payload from the user's data; see `zcser.payloads.source.from_source`."""
     from zcser.payloads.source import from_source as read
 
-    return read(text, fields=fields, schema=schema, progress=progress)
+    return read(*texts, schema=schema, delimited=delimited, fields=fields, watch=watch)

@@ -13,26 +13,25 @@ from __future__ import annotations
 
 import difflib
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from zcser.payloads.base import PayloadError
 from zcser.payloads.json_text import NotJsonError, StrictParser, fast_parser, quotes_in
 
-__all__ = ["LINES", "MAX_BYTES", "SUFFIXES", "JsonFile", "Progress", "Texts"]
+__all__ = ["LINES", "MAX_BYTES", "OTHERS", "SUFFIXES", "JsonFile", "Texts"]
 
 LINES = (".jsonl", ".ndjson")
 SUFFIXES = (".json", *LINES)
+
+OTHERS = (".npy", ".npz", ".safetensors", ".csv", ".tsv", ".parquet")
+"""Files that `zcser.payloads.sources` reads without a schema."""
 
 MAX_BYTES = 1 << 28
 """Larger documents are refused: their values would take gigabytes in every worker, and a sample says as much."""
 
 _BLOCK: Final = 1 << 16
-
-Progress = Callable[[int, int], None]
-"""Called with the bytes that were read and the bytes that there are."""
-
 
 Texts = list[tuple[int, bytes]]
 """Line and text of some documents that were not parsed yet."""
@@ -45,8 +44,6 @@ class JsonFile:
     ----------
     source
         The file's path, as the user wrote it.
-    progress
-        Called after each block.
 
     Attributes
     ----------
@@ -67,12 +64,11 @@ class JsonFile:
         The file is missing, empty, too large, no regular file, unreadable, or of another suffix.
     """
 
-    def __init__(self, source: str, progress: Progress | None = None) -> None:
+    def __init__(self, source: str) -> None:
         self.source = source
         self._path = Path(source)
         self.name = self._path.name
         self.one_per_line = self._path.suffix.lower() in LINES
-        self._progress = progress
         self.nbytes = self._size()
         self.quotes = 0
         self._fast = fast_parser()
@@ -103,6 +99,14 @@ class JsonFile:
     def texts(self) -> Iterator[Texts]:
         """The documents of each block, which are not parsed."""
         return (self._split(number, block) for number, block in self._blocks())
+
+    def again(self, numbers: Collection[int]) -> Iterator[tuple[Texts, list[Any]]]:
+        """The documents of these numbers (from 0) once more, strictly, as `documents` gives them."""
+        wanted, count = frozenset(numbers), 0
+        for texts in self.texts():
+            chosen = [text for number, text in enumerate(texts, count) if number in wanted]
+            count += len(texts)
+            yield chosen, [self._parsed(at, text) for at, text in chosen]
 
     def place(self, number: int) -> str:
         """What a document is called by: "line 3"; "" where the file is one document."""
@@ -157,10 +161,9 @@ class JsonFile:
 
     def _whole_lines(self) -> Iterator[bytes]:
         """Blocks that end before a line feed, or with the file."""
-        read, parts, held = 0, [], 0
+        parts, held = [], 0
         with self._path.open("rb", buffering=0) as file:
             while data := file.read(_BLOCK):
-                read += len(data)
                 end = data.rfind(b"\n")
                 if end < 0:
                     parts.append(data)
@@ -172,8 +175,6 @@ class JsonFile:
                     held = len(parts[0])
                 if held > MAX_BYTES:
                     self.refuse(f"a line is longer than {MAX_BYTES:,} bytes")
-                if self._progress is not None:
-                    self._progress(read, self.nbytes)
         if held:
             yield b"".join(parts)
 
@@ -183,7 +184,10 @@ class JsonFile:
             if stat.S_ISDIR(status.st_mode):
                 self.refuse("this is a directory; name a file in it")
             if self._path.suffix.lower() not in SUFFIXES:
-                self.refuse(f"only {', '.join(SUFFIXES)} files are read; other data comes from a module:function")
+                self.refuse(
+                    f"only {', '.join(SUFFIXES + OTHERS)} files are read without --schema; "
+                    "other data comes from a module:function"
+                )
             if not stat.S_ISREG(status.st_mode):
                 self.refuse("this is no regular file")
             if status.st_size > MAX_BYTES and not self.one_per_line:

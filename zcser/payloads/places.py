@@ -4,13 +4,15 @@
    in full at once, so only a leaf is measured as a field.
 2. A field must exist in every value that is measured.
 3. Without the user's word the field is the scalar leaf nearest to the middle of the first value, counting its leaves
-   in document order, that every other value has too: neither the first that a parser meets nor the last.
+   in document order, that every other value has too: neither the first that a parser meets nor the last. Of more than
+   `MOST_LEAVES` leaves those count that come first.
 """
 
 from __future__ import annotations
 
 import difflib
 import enum
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,6 +26,8 @@ from zcser.payloads.base import PayloadError
 __all__ = ["check_field", "first_tensor", "leaves", "middle_field"]
 
 Steps = tuple[str | int, ...]
+
+MOST_LEAVES = 200_000
 
 _SCALARS = (bool, int, float, str, bytes, enum.Enum)
 
@@ -45,7 +49,8 @@ def leaves(value: Any, above: Steps = ()) -> Iterator[tuple[Steps, Any]]:
 
 def middle_field(values: Sequence[Any]) -> str:
     """The field by rule 3; "" where there is no such leaf, which is the whole value."""
-    found = [steps for steps, leaf in leaves(values[0]) if isinstance(leaf, _SCALARS)]
+    first = itertools.islice(leaves(values[0]), MOST_LEAVES)
+    found = [steps for steps, leaf in first if isinstance(leaf, _SCALARS)]
     middle = len(found) // 2
     for steps in _outward(found, middle):
         if all(isinstance(_leaf(value, steps), _SCALARS) for value in values[1:]):
