@@ -143,7 +143,12 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="built-in payloads, NAME or NAME:KNOB=VALUE,... (default: the eight that zcser list shows first)",
     )
-    group.add_argument("--codecs", type=_names, metavar="A,B", help="codecs (default: all that are installed)")
+    group.add_argument(
+        "--codecs",
+        type=_names,
+        metavar="A,B",
+        help="codecs, or all (default: all that are installed; twelve of them on the built-in payloads)",
+    )
     group.add_argument("--ops", type=_names, metavar="A,B", help="operations (default: all that a codec has)")
     group.add_argument("--fields", type=_names, metavar="/A/B,/C/0", help="fields that a partial read takes")
     group.add_argument(
