@@ -15,7 +15,7 @@ from zcser.measure.cost import time_batches
 from zcser.measure.inputs import Rotating
 from zcser.measure.latency import record_latencies
 from zcser.measure.noise import Disturbance, disturbance, preemptions
-from zcser.measure.sample import Slot, empty_sample, take_sample, visit
+from zcser.measure.sample import Slot, _batches, empty_sample, take_sample, visit
 
 FAR = 1 << 62
 
@@ -209,6 +209,28 @@ def test_a_short_operation_has_all_batches_and_rotates_all_values():
     assert len(calls) > sample.cost.operations + len(sample.single.latencies_ns)
     assert sample.single.latencies_ns.dtype == np.uint32
     assert not gc.isenabled()
+
+
+@pytest.mark.parametrize(
+    ("per_batch", "batches", "expected"),
+    [
+        (500, 8, (448, 8)),  # seven turns of 64
+        (64, 8, (64, 8)),
+        (40, 8, (64, 5)),  # 320 calls are five turns
+        (24, 8, (64, 3)),
+        (23, 8, (23, 8)),  # 184 calls are less than three
+        (1, 8, (1, 8)),
+    ],
+)
+def test_batches_are_whole_turns_through_the_values_where_there_is_room(per_batch, batches, expected):
+    assert _batches(per_batch, batches, rotating(list(range(64)))) == expected
+
+
+@pytest.mark.usefixtures("gc_state", "patient")
+def test_each_batch_holds_every_value_alike():
+    calls: list[int] = []
+    sample = take_sample(calls.append, rotating(list(range(7))), Slot(1000, 8, 20_000, 1000))
+    assert sample.cost.operations % (7 * 8) == 0
 
 
 @pytest.mark.usefixtures("gc_state")

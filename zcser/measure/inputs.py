@@ -41,6 +41,10 @@ class Inputs:
         """
         raise NotImplementedError
 
+    def turn(self, count: int) -> int:
+        """How many values come round in the next `count` arguments; those that are not made yet are made."""
+        raise NotImplementedError
+
     @property
     def distinct(self) -> int:
         """How many values are behind the arguments so far."""
@@ -95,6 +99,11 @@ class Rotating(Inputs):
         made = [self._made[number] for number in sorted(self._made)]
         return list(itertools.islice(itertools.cycle(made), count))
 
+    def turn(self, count: int) -> int:
+        """See `Inputs`."""
+        self._grow(count)
+        return len(self._made)
+
     @property
     def distinct(self) -> int:
         """See `Inputs`."""
@@ -138,6 +147,10 @@ class Fresh(Inputs):
     def leading(self, count: int) -> list[Any]:
         """See `Inputs`."""
         return [self._make(item) for item in self._source.leading(min(count, self._most))]
+
+    def turn(self, count: int) -> int:
+        """See `Inputs`."""
+        return self._source.turn(min(count, self._most))
 
     @property
     def distinct(self) -> int:

@@ -31,7 +31,7 @@ from zcser.measure.inputs import Inputs
 from zcser.measure.latency import Windows, record_empty, record_latencies
 from zcser.measure.noise import preemptions
 from zcser.measure.pace import UNWATCHED, Pace
-from zcser.measure.stats import ProcessCost, Timed, joined
+from zcser.measure.stats import ENOUGH_CLEAN, ProcessCost, Timed, joined
 
 T = TypeVar("T")
 
@@ -301,9 +301,9 @@ def _short(
     pace: Pace,
 ) -> Generator[None, None, Sample]:
     yardstick_ns = pace.best_ns
-    per_batch = max(1, slot.batch_ns // op_ns)
+    per_batch, count = _batches(max(1, slot.batch_ns // op_ns), slot.batches, inputs)
     warm = inputs.arguments(max(1, slot.warm_ns // (2 * op_ns)))
-    batches = [inputs.arguments(per_batch) for _ in range(slot.batches)]
+    batches = [inputs.arguments(per_batch) for _ in range(count)]
     first, *later = _parts(batches, visits)
     patience_ns = _PATIENCE * slot.batch_ns
     arguments = inputs.arguments(max(1, min(MAX_SAMPLES, slot.latency_ns // op_ns)))
@@ -340,9 +340,22 @@ def _short(
         op_ns=op_ns,
         spent_ns=spent_ns,
         values=inputs.distinct,
-        capped=len(means_ns) < slot.batches or len(single.latencies_ns) < len(arguments),
+        capped=len(means_ns) < count or len(single.latencies_ns) < len(arguments),
         yardstick_ns=yardstick_ns,
     )
+
+
+def _batches(per_batch: int, count: int, inputs: Inputs) -> tuple[int, int]:
+    """Calls of a batch, and how many batches: of whole turns through the values, where there is room for enough of them.
+
+    Else batches would differ by what they hold, and the best of them would be those of cheap values. No more calls than
+    ``per_batch * count`` come of it.
+    """
+    turn = inputs.turn(per_batch * count)
+    if per_batch >= turn:
+        return per_batch - per_batch % turn, count
+    turns = per_batch * count // turn
+    return (turn, turns) if turns >= ENOUGH_CLEAN else (per_batch, count)
 
 
 def _single(call: Callable[[Any], Any], arguments: Sequence[Any], patience_ns: int, *, keep: bool) -> Timed:

@@ -23,6 +23,7 @@ from zcser.measure.figures import Collections, Cost, Latency, Retained
 from zcser.measure.histogram import histogram
 
 __all__ = [
+    "ENOUGH_CLEAN",
     "MIN_ABOVE",
     "SURE_ABOVE",
     "ProcessCost",
