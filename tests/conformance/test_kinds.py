@@ -51,8 +51,10 @@ def test_the_cases_hold_every_kind_in_every_place():
         found |= {("root", schema.root.kind)}
         for type_ in [schema.root, *(item.type for record in schema.records for item in record.fields)]:
             found |= {(str(outer.kind), inner.kind) for outer in walk(type_) for inner in list(walk(outer))[1:]}
-    kinds = set(Kind) - {Kind.OPTIONAL, Kind.NULL}
-    assert {kind for place, kind in found if place == "root"} == set(Kind)
+    # Logical values and sets are lowered before a codec is made (tests/lower).
+    carried = set(Kind) - {Kind.LOGICAL, Kind.SET}
+    kinds = carried - {Kind.OPTIONAL, Kind.NULL}
+    assert {kind for place, kind in found if place == "root"} == carried
     for place in ("optional", "list", "map"):
         missing = kinds - {kind for where, kind in found if where == place}
         assert not missing, (place, missing)

@@ -174,16 +174,16 @@ def twin() -> type:
     return dataclasses.make_dataclass("Twin", [("x", int)])
 
 
-def test_two_classes_of_equal_structure_are_kept_apart():
+@pytest.mark.parametrize("name", codecs("encode"))
+def test_two_classes_of_equal_structure_are_kept_apart(name):
     # Schemas compare by structure, not by class: whatever caches by schema must not mix the classes up.
     one, other = twin(), twin()
     assert schema_of(one) == schema_of(other)
-    for name in INFO:
-        if "encode" not in INFO[name].operations:
-            continue
-        for source in (one, other):
-            codec = registry.codec(name, source)
-            assert type(codec.decode(codec.encode(source(5)))) is source
+    if registry.check(name, one):
+        pytest.skip("it needs a tensor")
+    for source in (one, other):
+        codec = registry.codec(name, source)
+        assert type(codec.decode(codec.encode(source(5)))) is source
 
 
 @pytest.mark.parametrize("name", codecs())

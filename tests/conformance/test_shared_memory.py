@@ -285,7 +285,8 @@ def test_32_regions_that_come_and_go_leave_neither_memory_nor_descriptors(name):
     for _ in range(60):
         turn()
     assert resident_bytes() - before < 16 << 20
-    assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
+    # Fewer, where what earlier tests left behind was collected meanwhile.
+    assert len(list(Path("/proc/self/fd").iterdir())) <= descriptors
 
 
 @NEEDS_PROC

@@ -141,8 +141,10 @@ VALUES = [
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_values_of_all_classes_come_back_by_every_codec(value):
     for name, info in registry.available().items():
-        if not hasattr(info, "operations") or name == "header" or "encode" not in info.operations:
+        if not hasattr(info, "operations") or "encode" not in info.operations:
             continue
+        if name in {"header", "kserve"} and zcser.check(name, type(value)):
+            continue  # nothing of fixed size, or no tensor
         options = {"allow_untrusted_code": True} if info.trusted_only else {}
         codec = zcser.codec(name, type(value), **options)
         data = codec.encode(value)

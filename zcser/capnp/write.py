@@ -44,6 +44,9 @@ Fields = Callable[[Struct, str], Any]
 Writer = Callable[[Any, Any, int], None]
 """Struct builder, value and depth around it."""
 
+_COUNTED = "if len(l) != len(x): raise RuntimeError('it changed while it was written')"
+"""At the end of a loop: items that nobody wrote would read as something else."""
+
 _FLOAT32_BOUND = 3.4028235677973366e38
 """Half way between float32's largest and the next one that it would have: from here on numbers round to infinity."""
 
@@ -281,6 +284,7 @@ class _Generator:
                 else:
                     self.source.line("g = l._get")
                     self.source.line(f"for i, v in enumerate(x): {self.function(item)}(g(i), v, d)")
+                self.source.line(_COUNTED)
 
         self.source.line(f"{self.later('list', write)}({init.format(f'len({variable})')}, {variable}, d)")
 
@@ -295,6 +299,7 @@ class _Generator:
                 self.source.line("g = l._get")
                 items = "sorted(x.items(), key=first)" if self.ordered else "x.items()"
                 self.source.line(f"for i, (k, v) in enumerate({items}): {entry}(g(i), k, v, d)")
+                self.source.line(_COUNTED)
 
         self.source.namespace["first"] = operator.itemgetter(0)
         self.source.line(f"{self.later('map', write)}({init.format(f'len({variable})')}, {variable}, d)")

@@ -97,22 +97,27 @@ def _with_unsigned(tree: Any) -> Any:
 def _pool(options: Options) -> tuple[Callable[[], Any], Callable[[Any], None]]:
     """What takes an idle Fory, or makes one, and what gives it back."""
     # list.pop and append are atomic, so that threads never share one.
-    idle: list[Any] = []
     limits = options.limits
+
+    def make() -> Any:
+        fory = pyfory.Fory(
+            xlang=True,
+            ref=False,
+            strict=True,
+            max_depth=_LEVELS * (limits.depth + 1),
+            max_graph_memory_bytes=min(_MEMORY * limits.bytes, _LARGEST),
+        )
+        fory.register(_Unsigned, type_id=1, serializer=_UnsignedSerializer(fory.type_resolver, _Unsigned))
+        return fory
+
+    # Making one takes milliseconds, which the first call should not.
+    idle: list[Any] = [make()]
 
     def take() -> Any:
         try:
             return idle.pop()
         except IndexError:
-            fory = pyfory.Fory(
-                xlang=True,
-                ref=False,
-                strict=True,
-                max_depth=_LEVELS * (limits.depth + 1),
-                max_graph_memory_bytes=min(_MEMORY * limits.bytes, _LARGEST),
-            )
-            fory.register(_Unsigned, type_id=1, serializer=_UnsignedSerializer(fory.type_resolver, _Unsigned))
-            return fory
+            return make()
 
     return take, idle.append
 
