@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from zcser.schema.annotations import AwareDatetime, Length, NaiveDatetime
 from zcser.schema.model import Bytes, Str
 
-
 ONE = UUID(int=1)
 
 

@@ -27,7 +27,7 @@ class Newer:
 @dataclasses.dataclass
 class Wrong:
     a: int
-    at: AwareDatetime = datetime(2026, 1, 1)  # noqa: DTZ001 - which is the fault
+    at: AwareDatetime = datetime(2026, 1, 1)
 
 
 @pytest.mark.parametrize("name", ["json", "msgpack", "protobuf"])
