@@ -288,6 +288,9 @@ def test_every_form_is_written_and_a_missing_library_is_told(tmp_path, capsys, m
         assert capsys.readouterr().out == written[form]
     assert all("tags" in text for text in written.values())
     assert len(set(written.values())) == len(FORMS)
+    for form in FORMS:  # of dates, sets, and models with aliases too
+        assert main(["schema", "tests.lower.sources:Order", "--emit", form]) == 0
+        assert capsys.readouterr().out
     monkeypatch.setitem(FORMS, "proto", ("zcser.no_such_module", "emit", "protobuf"))
     assert main(["schema", str(source), "--emit", "proto"]) == 2
     assert "pip install 'zcser[protobuf]'" in capsys.readouterr().err

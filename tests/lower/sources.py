@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from zcser.schema.annotations import AwareDatetime, Length, NaiveDatetime
 from zcser.schema.model import Bytes, Str
 
+ONE = UUID(int=1)
+
 
 class Colour(enum.Enum):
     RED = 1
@@ -92,6 +94,44 @@ class Fixed:
     days: Annotated[list[date], Length(2)]
     name: Annotated[str, Str(40)]
     raw: Annotated[bytes, Bytes(3)]
+
+
+@dataclasses.dataclass
+class Every:
+    """Each kind of value, with defaults of some; no two records in one union, so that a text can stand for all of it."""
+
+    either: datetime
+    at: AwareDatetime
+    local: NaiveDatetime
+    day: date
+    clock: time
+    took: timedelta
+    price: Decimal
+    id: UUID
+    file: Path
+    v4: ipaddress.IPv4Address
+    v6: ipaddress.IPv6Address
+    net4: ipaddress.IPv4Network
+    net6: ipaddress.IPv6Network
+    tags: set[str]
+    days: frozenset[date]
+    pairs: set[tuple[int, ...]]
+    by_day: dict[date, AwareDatetime]
+    by_span: dict[timedelta, bool]
+    by_id: dict[UUID, set[int]]
+    what: date | UUID | str | set[int] | list[int] | None
+    boxed: set[int] | list[int]
+    uuid: NaiveDatetime | None = None
+    since: AwareDatetime = datetime(2026, 1, 2, 3, 4, 5, 6, UTC)
+    fee: Decimal = Decimal("1.50")
+    every: timedelta = timedelta(-1, 5)
+    key: UUID | None = ONE
+    where: Path = Path("a/b")
+    some: set[int] = dataclasses.field(default_factory=lambda: {10, 9, 1})
+    none: set[str] = dataclasses.field(default_factory=set)
+    fixed: frozenset[float] = frozenset({0.5})
+    seen: dict[date, int] = dataclasses.field(default_factory=lambda: {date(2026, 1, 2): 3})
+    other: date | str = date(2026, 1, 2)
 
 
 offsets = st.timedeltas(timedelta(hours=-23), timedelta(hours=23)).map(timezone)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from decimal import Decimal
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -13,8 +15,11 @@ from jsonschema import Draft202012Validator
 
 import zcser
 from tests.conformance.schemas import CASES, Circle, Point
+from tests.lower.sources import Buyer, Colour, Every, Line, Order, Stamp
+from tests.lower.sources import Point as Place
 from zcser.core.errors import SchemaError
 from zcser.core.fidelity import equal
+from zcser.schema.from_python import schema_of
 from zcser.schema.from_sample import infer
 from zcser.schema.model import (
     Enum,
@@ -32,6 +37,7 @@ from zcser.schema.model import (
     Union,
     walk,
 )
+from zcser.schema.values import VALUE_TYPES
 
 PUBLISHED = Draft202012Validator(
     json.loads((Path(__file__).parents[2] / "schemas" / "zcser-schema.json").read_text(encoding="utf-8"))
@@ -137,6 +143,51 @@ def test_a_file_is_read_and_classes_are_taken(tmp_path):
         zcser.load_schema(path)
 
 
+def test_dates_sets_and_their_like_come_back_with_their_defaults():
+    schema = schema_of(Every)
+    text = zcser.emit_schema(schema)
+    tree = json.loads(text)
+    assert not list(PUBLISHED.iter_errors(tree))
+    loaded = zcser.load_schema(text)
+    assert loaded == schema
+    assert zcser.emit_schema(zcser.load_schema(text, classes={"Every": Every})) == text
+    assert equal(defaults_of(loaded), defaults_of(schema))
+    fields = {item["name"]: item for item in tree["records"]["Every"]["fields"]}
+    # By hand: a day less five seconds is 86,395,000,000 microseconds.
+    assert {name: fields[name]["default"] for name in ("since", "fee", "every", "key", "some", "none", "seen", "other")} == {
+        "since": "2026-01-02T03:04:05.000006+00:00", "fee": "1.50", "every": -86_395_000_000,
+        "key": "00000000-0000-0000-0000-000000000001", "some": [1, 9, 10], "none": [], "seen": {"2026-01-02": 3},
+        "other": {"date": "2026-01-02"},
+    }  # fmt: skip
+    assert fields["at"]["type"] == "datetime_utc"
+    assert fields["days"]["type"] == {"kind": "set", "item": "date", "frozen": True}
+
+
+def test_classes_of_every_library_are_taken_back():
+    schema = schema_of(Order)
+    text = zcser.emit_schema(schema)
+    assert not list(PUBLISHED.iter_errors(json.loads(text)))
+    classes = {"Order": Order, "Buyer": Buyer, "Line": Line, "Point": Place, "Stamp": Stamp, "Colour": Colour}
+    assert zcser.load_schema(text, classes=classes) == schema
+
+
+def test_a_default_of_attrs_is_made_by_its_own_keywords():
+    # The constructor of Line calls its field _sku by the name sku.
+    line = {"_sku": "00000000-0000-0000-0000-000000000007", "price": "1.5", "place": {"x": 1, "y": 2.0}, "added": None}
+    tree = json.loads(zcser.emit_schema(schema_of(list[Line])))
+    field = {"id": 1, "name": "line", "type": {"kind": "record", "name": "Line"}, "default": line}
+    tree["records"]["Holder"] = {"fields": [field]}
+    tree["root"] = {"kind": "record", "name": "Holder"}
+    loaded = zcser.load_schema(json.dumps(tree), classes={"Line": Line, "Point": Place})
+    made = loaded.record("Holder").fields[0].make_default()
+    assert made == Line(UUID(int=7), Decimal("1.5"), Place(1, 2.0))
+
+
+def test_the_published_form_names_every_value_type():
+    names = PUBLISHED.schema["$defs"]["type"]["anyOf"][0]["enum"]
+    assert set(VALUE_TYPES) <= set(names)
+
+
 GOOD = '{"zcser": 1, "root": {"kind": "record", "name": "R"}, "records": {"R": {"fields": [%s]}}}'
 FIELD = '{"id": 1, "name": "a", "type": %s}'
 
@@ -155,7 +206,20 @@ FIELD = '{"id": 1, "name": "a", "type": %s}'
         ('{"zcser": 1, "root": "int64", "record": {}}', "'record' is not known; did you mean \"records\""),
         ('{"zcser": 1, "root": "int46"}', "no type is named 'int46'; did you mean int64.* .at /root"),
         ('{"zcser": 1, "root": "User"}', '"name": "User"'),
-        ('{"zcser": 1, "root": {"kind": "set"}}', "\"kind\" of a type is one of .* not 'set' .at /root"),
+        ('{"zcser": 1, "root": {"kind": "bag"}}', "\"kind\" of a type is one of .* not 'bag' .at /root"),
+        (
+            '{"zcser": 1, "root": {"kind": "set", "item": {"kind": "list", "item": "str"}}}',
+            "not list of str; use a list .at /root",
+        ),
+        (
+            '{"zcser": 1, "root": {"kind": "set", "item": "str", "frozen": 1}}',
+            "true or false is needed.* .at /root/frozen",
+        ),
+        (GOOD % (FIELD % '"date", "default": "2026-02-30"'), "does not stand for date: ValueError.*fields/0/default"),
+        (GOOD % (FIELD % '"timedelta", "default": 1.5'), "does not stand for timedelta: .* an integer is needed"),
+        (GOOD % (FIELD % '"ipv4", "default": 1'), "does not stand for ipv4: .* a text is needed"),
+        (GOOD % (FIELD % '"datetime_utc", "default": "2026-01-02T03:04:05"'), "a time zone is needed"),
+        (GOOD % (FIELD % '{"kind": "set", "item": "int8"}, "default": [1, 1]'), "two items of a set are equal"),
         ('{"zcser": 1, "root": {"kind": "list"}}', '"item" is missing .at /root'),
         ('{"zcser": 1, "root": {"kind": "list", "item": "str", "length": -1}}', "a length must be .* .at /root"),
         ('{"zcser": 1, "root": {"kind": "tensor", "dtype": "f4"}}', "unknown tensor dtype 'f4'.* .at /root"),

@@ -6,19 +6,22 @@ import dataclasses
 import subprocess
 import sys
 import types
+from datetime import date, datetime
 
 import msgspec
 import pytest
 
 from tests.conformance.schemas import CASES
+from tests.lower.sources import Every, Fixed
 from zcser import load_schema
+from zcser.avro.emit import emit_avro
 from zcser.core.errors import SchemaError
 from zcser.core.fidelity import equal
 from zcser.schema.document import emit_schema
 from zcser.schema.emit_python import emit_msgspec, emit_python
 from zcser.schema.from_python import schema_of
 from zcser.schema.from_sample import infer
-from zcser.schema.model import Enum, Field, Int, List, Record, Ref, Schema, Str, Tensor
+from zcser.schema.model import Enum, Field, Int, List, Logical, Optional, Record, Ref, Schema, Set, Str, Tensor
 
 
 @pytest.fixture
@@ -56,6 +59,47 @@ def test_the_imported_root_has_the_schema(imported, case):
         if case == "struct":
             made = [item.make_default() for record in found.records for item in record.fields if item.has_default]
             assert equal(made, [None, [], {}, 1.5, ()])
+
+
+def test_dates_sets_and_their_like_are_annotations_again(imported):
+    for cls in (Every, Fixed):
+        schema = schema_of(cls)
+        for emit in (emit_python, emit_msgspec):
+            found = schema_of(imported(emit(schema)).Root)
+            assert found == schema
+            assert emit(found) == emit(schema)
+            made = [[it.make_default() for it in one.records[0].fields if it.has_default] for one in (schema, found)]
+            assert equal(*made)
+    text = emit_python(schema_of(Every))
+    for line in (
+        "    at: Annotated[AwareDatetime, Id(2)]",
+        "    days: Annotated[frozenset[date], Id(15)]",
+        "    fee: Annotated[Decimal, Id(24)] = Decimal('1.50')",
+        "    every: Annotated[timedelta, Id(25)] = timedelta(-1, 5, 0)",
+        "    where: Annotated[Path, Id(27)] = Path('a/b')",
+        "    none: Annotated[set[str], Id(29)] = field(default_factory=set)",
+        "    seen: Annotated[dict[date, int], Id(31)] = field(default_factory=lambda: {date.fromisoformat('2026-01-02'): 3})",
+    ):
+        assert line in text.splitlines()
+
+
+def test_fields_named_as_what_is_imported_hide_nothing(imported):
+    names = ("date", "datetime", "Decimal", "UUID", "Path", "set", "AwareDatetime")
+    types = [Logical("date"), Logical("datetime"), Logical("decimal"), Logical("uuid"), Logical("path"), Set(Int()),
+             Logical("datetime_utc")]  # fmt: skip
+    fields = [Field(name, type_, n) for n, (name, type_) in enumerate(zip(names, types, strict=True), 1)]
+    fields.append(Field("when", Optional(Logical("date")), 9, default=date(2026, 1, 2)))
+    schema = Schema(Ref("R"), (Record("R", tuple(fields)),))
+    found = schema_of(imported(emit_python(schema)).Root)
+    assert found == schema
+    assert found.records[0].fields[-1].default == date(2026, 1, 2)
+
+
+def test_a_default_that_is_no_value_of_its_type_is_refused_with_its_path():
+    fields = (Field("at", Logical("datetime_utc"), 1, default=datetime(2026, 1, 2)),)
+    for emit in (emit_python, emit_avro, emit_schema):
+        with pytest.raises(SchemaError, match=r"without a time zone.*R/at"):
+            emit(Schema(Ref("R"), (Record("R", fields),)))
 
 
 def test_records_are_classes_of_the_kind_that_was_asked_for(imported):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import zcser
 from tests.conformance.schemas import CASES
 from tests.conformance.strategies import samples
+from tests.lower.sources import Buyer, Every, aware, spans
 from zcser.core.errors import EncodeError, SchemaError
+from zcser.core.fidelity import equal
+from zcser.schema.from_python import schema_of
 from zcser.schema.model import Bool, Bytes, Enum, Float, Int, List, Map, Null, Optional, Ref, Str, Union
 from zcser.tree.emit import emit_jsonschema
 
@@ -37,6 +43,78 @@ def test_messages_are_valid_by_the_schema_that_is_written(case):
         assert loaded == schema
         assert loaded.notes == ()
         assert emit_jsonschema(loaded) == text
+
+
+def every(draw):
+    """Values of `Every`."""
+    small = st.sets(st.integers(0, 9))
+    words = st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
+    return draw(
+        st.builds(
+            Every,
+            at=aware,
+            local=st.datetimes(),
+            either=aware | st.datetimes(),
+            took=spans,
+            every=spans,
+            by_span=st.dictionaries(spans, st.booleans(), max_size=2),
+            file=words.map(Path),
+            where=words.map(Path),
+            price=st.decimals(),
+            tags=st.sets(words, max_size=2),
+            pairs=st.sets(st.tuples(st.integers(0, 9)), max_size=2),
+            by_day=st.dictionaries(st.dates(), aware, max_size=2),
+            by_id=st.dictionaries(st.uuids(), small, max_size=2),
+            what=st.none() | st.dates() | st.uuids() | words | small | st.lists(st.integers(0, 9)),
+            boxed=small | st.lists(st.integers(0, 9)),
+            uuid=st.none() | st.datetimes(),
+            since=aware,
+            fixed=st.frozensets(st.floats(allow_nan=False, allow_infinity=False), max_size=2),
+            other=st.dates() | words,
+        )
+    )
+
+
+SCHEMA_OF_EVERY = emit_jsonschema(Every)
+VALIDATOR_OF_EVERY = Draft202012Validator(
+    json.loads(SCHEMA_OF_EVERY), format_checker=Draft202012Validator.FORMAT_CHECKER
+)
+
+
+@given(st.composite(every)())
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+def test_messages_of_dates_and_sets_are_valid_their_formats_too(value):
+    message = zcser.codec("json", Every).encode(value)
+    assert not list(VALIDATOR_OF_EVERY.iter_errors(json.loads(message)))
+
+
+def test_dates_and_sets_come_back_with_their_defaults():
+    schema = schema_of(Every)
+    loaded = zcser.load_json_schema(SCHEMA_OF_EVERY)
+    assert loaded.root == schema.root
+    fields = loaded.record("Every").fields
+    assert [(item.name, item.id, item.type) for item in fields] == [
+        (item.name, item.id, item.type) for item in schema.record("Every").fields
+    ]
+    assert loaded.notes == ()
+    assert emit_jsonschema(loaded) == SCHEMA_OF_EVERY
+    made = [[it.make_default() for it in one.record("Every").fields if it.has_default] for one in (schema, loaded)]
+    assert equal(*made)
+    # By hand: what stands in the text.
+    written = json.loads(SCHEMA_OF_EVERY)["$defs"]["Every"]["properties"]
+    at = {"type": "string", "format": "date-time", "x-zcser-type": "datetime_utc", "x-zcser-id": 2}
+    days = {"type": "array", "items": {"type": "string", "format": "date", "x-zcser-type": "date"}, "uniqueItems": True}
+    assert written["at"] == at
+    assert written["days"] == {**days, "x-zcser-container": "frozenset", "x-zcser-id": 15}
+    assert written["seen"]["default"] == {"2026-01-02": 3}
+    assert written["seen"]["propertyNames"] == {"format": "date"}
+    assert written["other"]["default"] == {"value": "2026-01-02"}
+    assert "format" not in written["local"]  # RFC 3339 has no date-time without an offset
+
+
+def test_the_names_of_fields_are_those_of_messages():
+    tree = json.loads(emit_jsonschema(Buyer))["$defs"]["Buyer"]
+    assert list(tree["properties"]) == ["fullName", "born", "emails", "seen"]  # an alias of pydantic
 
 
 def test_what_is_no_message_is_not_valid():
@@ -98,7 +176,14 @@ def test_keywords_become_types_without_a_note(node, expected):
 @pytest.mark.parametrize(
     ("node", "expected", "note"),
     [
-        ({"type": "string", "format": "date-time"}, Str(), "format 'date-time' is not checked"),
+        (
+            {"type": "string", "format": "date-time"},
+            Str(),
+            'format \'date-time\' is not checked; "x-zcser-type": "datetime_utc"',
+        ),
+        ({"type": "string", "format": "uuid"}, Str(), 'format \'uuid\' is not checked; "x-zcser-type": "uuid"'),
+        ({"type": "string", "format": "time"}, Str(), "format 'time' is not checked"),
+        ({"type": "string", "format": []}, Str(), "format [] is not checked"),
         ({"type": "string", "maxLength": 5}, Str(), "maxLength 5 is not checked"),
         ({"type": "number", "minimum": 0}, Float(), "minimum 0 is not checked"),
         ({"type": "integer", "minimum": 1, "maximum": 100}, Int(8, signed=False), "uint8, of which the bounds"),
@@ -149,6 +234,12 @@ def test_what_is_not_carried_is_noted_with_its_pointer(node, expected, note):
         ({"allOf": [{"$ref": "#/$defs/A"}, {"anyOf": [{"required": ["a"]}]}]}, "anyOf is not"),
         ({"allOf": [{"$ref": "#/$defs/A"}, {"properties": {"a": {"type": "null"}}}]}, "describes 'a' in two ways"),
         ({"type": "string", "$id": "https://example.org/inner"}, "\\$id: a schema within a schema"),
+        ({"type": "string", "x-zcser-type": "date", "default": "x"}, "default: 'x' does not fit date"),
+        ({"type": "array", "items": {"type": "number"}, "x-zcser-container": "set", "default": [1.5, 1.5]}, "does not fit set"),
+        ({"type": "array", "items": {"type": "array", "items": {"type": "null"}}, "x-zcser-container": "set"}, "not list of null"),
+        ({"x-zcser-type": {"kind": "set", "item": "str"}}, "is no scalar, enum or tensor"),
+        ({"anyOf": [{"type": "string"}, {"type": "string", "x-zcser-type": "date"}]}, "anyOf: str and date are both"),
+        ({"anyOf": [{"x-zcser-boxed": True}, {"type": "string"}]}, "x-zcser-boxed: an option is an object of one property"),
         ({"type": "integer", "default": "x"}, "default: 'x' does not fit int64"),
         ({"type": "string", "x-zcser-id": 0}, "field id 0 is not in"),
     ],

@@ -20,6 +20,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from zcser.arrow.types import columns_of
+from zcser.lower.wire import wire_schema
 from zcser.schema.from_python import schema_of
 
 __all__ = ["emit_arrow"]
@@ -43,7 +44,7 @@ def emit_arrow(schema: Any) -> str:
     SchemaError
         A type has no form in Arrow.
     """
-    arrow = columns_of(schema_of(schema), "arrow").arrow_schema
+    arrow = columns_of(wire_schema(schema_of(schema)), "arrow").arrow_schema
     document = {
         "schema": {"fields": [_field(field) for field in arrow]},
         "ipc": base64.b64encode(arrow.serialize()).decode("ascii"),

@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from zcser.avro.plan import Plan
+from zcser.lower.wire import wire_schema
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import (
     Bool,
@@ -48,7 +49,7 @@ def emit_avro(schema: Any) -> str:
     SchemaError
         It has integers of any size, for which Avro has no form.
     """
-    return json.dumps(avro_schema(Plan(schema_of(schema))), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(avro_schema(Plan(wire_schema(schema_of(schema)))), indent=2, ensure_ascii=False) + "\n"
 
 
 def avro_schema(plan: Plan) -> Any:

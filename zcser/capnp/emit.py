@@ -13,6 +13,7 @@ from typing import Any
 
 from zcser.capnp.layout import EnumPlan, Layout, Slot, Struct
 from zcser.capnp.plan import layout_of
+from zcser.lower.wire import wire_schema
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import Bytes, Enum, Float, Int, Kind, List, Map, Str, Tensor, Type
 
@@ -43,7 +44,7 @@ def emit_capnp(schema: Any, *, file_id: int | None = None) -> str:
     """
     if file_id is not None and not 1 << 63 <= file_id < 1 << 64:
         raise ValueError(f"a file id has 64 bits, of which the highest is set, not {file_id:#x}")
-    return capnp_text(layout_of(schema_of(schema)), file_id)
+    return capnp_text(layout_of(wire_schema(schema_of(schema))), file_id)
 
 
 def capnp_text(layout: Layout, file_id: int | None = None) -> str:

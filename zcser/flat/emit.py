@@ -15,8 +15,8 @@ from zcser.core.errors import SchemaError
 from zcser.flat.bfbs import FlatSchema
 from zcser.flat.layout import EnumPlan, Form, Layout, Missing, Slot, Table, UnionPlan, element_form, form_of
 from zcser.flat.plan import layout_of
+from zcser.lower.wire import wire_schema
 from zcser.schema.from_python import schema_of
-from zcser.schema.lower import lowered
 from zcser.schema.model import Bytes, Enum, List, Map, Str, Tensor, Type, Union
 
 __all__ = ["emit_fbs"]
@@ -45,7 +45,7 @@ def emit_fbs(schema: Any, *, namespace: str = "zcser") -> str:
     found = schema_of(schema)
     if isinstance(found, FlatSchema):
         raise SchemaError("it is a FlatBuffers schema already")
-    layout = layout_of(lowered(found, text=False))
+    layout = layout_of(wire_schema(found))
     parts = [f"namespace {namespace};"] if namespace else []
     parts += [_enum(plan) for plan in layout.enums.values()]
     parts += [_union(plan) for plan in layout.unions.values()]

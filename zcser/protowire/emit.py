@@ -16,10 +16,10 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
 )
 
+from zcser.lower.wire import wire_schema
 from zcser.protowire.descriptors import file_descriptor
 from zcser.protowire.planner import plan_of
 from zcser.schema.from_python import schema_of
-from zcser.schema.lower import lowered
 
 __all__ = ["emit_proto"]
 
@@ -57,7 +57,7 @@ def emit_proto(schema: Any, *, package: str = "zcser") -> str:
     SchemaError
         protobuf has no form for a part of the schema.
     """
-    file = file_descriptor(plan_of(lowered(schema_of(schema), text=False)), package)
+    file = file_descriptor(plan_of(wire_schema(schema_of(schema))), package)
     return "\n".join(_file(file)) + "\n"
 
 

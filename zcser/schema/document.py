@@ -5,10 +5,12 @@
 3. A FIELD is ``{"id": N, "name": TEXT, "type": TYPE}``. ``"required": false`` says that a dict may lack it, ``"default"``
    what it is where it is missing (`zcser.schema.document_values`).
 4. A TYPE is a name: ``null``, ``bool``, ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``int`` (of any size), ``float32``,
-   ``float64``, ``str``, ``str[N]``, ``bytes``, ``bytes[N]``, ``tensor``. Or it is an object::
+   ``float64``, ``str``, ``str[N]``, ``bytes``, ``bytes[N]``, ``tensor``, and those of `zcser.schema.values`, as
+   ``datetime_utc``. Or it is an object::
 
        {"kind": "optional", "item": TYPE}
        {"kind": "list", "item": TYPE}                          also "length": N, "container": "tuple"
+       {"kind": "set", "item": TYPE}                           also "frozen": true
        {"kind": "map", "key": TYPE, "value": TYPE}
        {"kind": "union", "options": [TYPE, TYPE]}
        {"kind": "enum", "name": TEXT, "members": {NAME: VALUE}}
@@ -37,12 +39,14 @@ from zcser.schema.model import (
     Float,
     Int,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
@@ -79,7 +83,7 @@ def emit_schema(schema: Any) -> str:
 def type_tree(type_: Type) -> Any:
     """A type as rule 4 of this module's head says."""
     match type_:
-        case Null() | Bool() | Int() | Float() | Str() | Bytes() | Tensor(dtype=None, shape=None):
+        case Null() | Bool() | Int() | Float() | Str() | Bytes() | Logical() | Tensor(dtype=None, shape=None):
             return "tensor" if isinstance(type_, Tensor) else str(type_)
         case Tensor(dtype, shape):
             tree: dict[str, Any] = {"kind": "tensor"}
@@ -97,6 +101,8 @@ def type_tree(type_: Type) -> Any:
             if container != "list":
                 tree["container"] = container
             return tree
+        case Set(item, frozen):
+            return {"kind": "set", "item": type_tree(item), **({"frozen": True} if frozen else {})}
         case Map(key, value):
             return {"kind": "map", "key": type_tree(key), "value": type_tree(value)}
         case Union(options):

@@ -4,6 +4,8 @@
 2. A float that JSON lacks stands as ``"NaN"``, ``"Infinity"`` or ``"-Infinity"``.
 3. A tensor is ``{"dtype": name, "shape": [...], "base64": text}``; elements little-endian, in C order.
 4. A map is an object; its int keys stand as decimal digits, its bool keys as "true" and "false".
+   A date, a UUID and their like stand as in formats of text (`zcser.schema.values`), as keys too. A set is its items in
+   ascending order, none of them twice.
 5. A union's value is ``{option's name: value}``, whatever the options are.
 """
 
@@ -17,10 +19,28 @@ import numpy as np
 from zcser.core.dtypes import dtype_name, dtype_named, tensor_bytes
 from zcser.core.errors import EncodeError, SchemaError
 from zcser.core.options import Limits
-from zcser.schema.model import Bool, Bytes, Enum, Float, Int, List, Map, Optional, Ref, Schema, Tensor, Type, Union
+from zcser.schema.classes import construct
+from zcser.schema.model import (
+    Bool,
+    Bytes,
+    Enum,
+    Float,
+    Int,
+    List,
+    Logical,
+    Map,
+    Optional,
+    Ref,
+    Schema,
+    Set,
+    Tensor,
+    Type,
+    Union,
+)
 from zcser.schema.normal import Normaliser
+from zcser.schema.values import wire_form
 
-__all__ = ["from_json", "to_json"]
+__all__ = ["from_json", "normal_default", "to_json"]
 
 _FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _BOOLS = {"true": True, "false": False}
@@ -28,7 +48,7 @@ _BOOLS = {"true": True, "false": False}
 
 def to_json(schema: Schema, type_: Type, value: Any, path: str) -> Any:
     """The JSON value of a default. Raises `SchemaError`, at `path`, where it is no value of its type."""
-    return _to_json(schema, type_, _normal(schema, type_, value, path))
+    return _to_json(schema, type_, normal_default(schema, type_, value, path))
 
 
 def from_json(schema: Schema, type_: Type, tree: Any, path: str) -> Any:
@@ -39,10 +59,11 @@ def from_json(schema: Schema, type_: Type, tree: Any, path: str) -> Any:
         raise SchemaError(
             f"the default does not stand for {type_}: {type(error).__name__}: {error}", path=path
         ) from error
-    return _normal(schema, type_, value, path)
+    return normal_default(schema, type_, value, path)
 
 
-def _normal(schema: Schema, type_: Type, value: Any, path: str) -> Any:
+def normal_default(schema: Schema, type_: Type, value: Any, path: str) -> Any:
+    """The normal form of a default. Raises `SchemaError`, at `path`, where it is no value of its type."""
     try:
         return Normaliser(schema, strict=False, finite=False, limits=Limits()).part(type_, value)
     except EncodeError as error:
@@ -66,6 +87,10 @@ def _to_json(schema: Schema, type_: Type, value: Any) -> Any:
             return None if value is None else _to_json(schema, item, value)
         case List(item=item):
             return [_to_json(schema, item, part) for part in value]
+        case Logical():
+            return wire_form(type_, text=True).lower(value)
+        case Set(item):
+            return sorted((_to_json(schema, item, part) for part in value), key=_order)
         case Map(key, part):
             return {_key_text(key, name): _to_json(schema, part, below) for name, below in value.items()}
         case Union(options):
@@ -92,7 +117,12 @@ def _from_json(schema: Schema, type_: Type, tree: Any) -> Any:
         case Optional(item):
             return None if tree is None else _from_json(schema, item, tree)
         case List(item=item):
-            return [_from_json(schema, item, part) for part in tree] if isinstance(tree, list) else tree
+            items = [_from_json(schema, item, part) for part in tree] if isinstance(tree, list) else tree
+            return tuple(items) if type_.container == "tuple" else items
+        case Logical():
+            return _lifted(type_, tree)
+        case Set(item, frozen):
+            return _set([_from_json(schema, item, part) for part in tree], frozenset if frozen else set)
         case Map(key, value):
             return {_key(key, name): _from_json(schema, value, part) for name, part in tree.items()}
         case Union(options):
@@ -101,15 +131,40 @@ def _from_json(schema: Schema, type_: Type, tree: Any) -> Any:
         case Ref():
             record = schema.resolve(type_)
             fields = {name: _from_json(schema, record.by_name[name].type, part) for name, part in tree.items()}
-            return fields if record.cls is None else record.cls(**fields)
+            return fields if record.cls is None else construct(record.cls, fields)
     return tree
 
 
+def _order(tree: Any) -> Any:
+    """What the items of a set are sorted by: of floats, some stand as texts."""
+    return [_order(part) for part in tree] if isinstance(tree, list) else (isinstance(tree, str), tree)
+
+
+def _lifted(type_: Logical, tree: Any) -> Any:
+    form = wire_form(type_, text=True)
+    needed = int if isinstance(form.type, Int) else str
+    if type(tree) is not needed:
+        raise TypeError(f"{'an integer' if needed is int else 'a text'} is needed")
+    return form.lift(tree)
+
+
+def _set(items: list[Any], cls: type[set[Any] | frozenset[Any]]) -> Any:
+    found = cls(items)
+    if len(found) < len(items):
+        raise ValueError("two items of a set are equal")
+    return found
+
+
 def _key_text(type_: Type, key: Any) -> str:
+    if isinstance(type_, Logical):
+        return str(wire_form(type_, text=True, key=True).lower(key))
     return str(key).lower() if isinstance(type_, Bool) else str(key)
 
 
 def _key(type_: Type, text: str) -> Any:
     if isinstance(type_, Bool):
         return _BOOLS[text]
+    if isinstance(type_, Logical):
+        form = wire_form(type_, text=True, key=True)
+        return form.lift(int(text) if isinstance(form.type, Int) else text)
     return int(text) if isinstance(type_, Int) else text

@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
+from datetime import date, time, timedelta
+from pathlib import Path
 from typing import Any
 
 from zcser.core.errors import SchemaError
+from zcser.schema.document_values import normal_default
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import (
     Bool,
@@ -25,25 +28,30 @@ from zcser.schema.model import (
     Float,
     Int,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
     Union,
+    strip_optional,
     walk,
 )
 from zcser.schema.names import identifier
 from zcser.schema.python_names import Imports, is_attribute, is_name
+from zcser.schema.values import VALUE_TYPES, wire_form
 
 __all__ = ["emit_msgspec", "emit_python"]
 
 _MODEL = "zcser.schema.model"
 _ANNOTATIONS = "zcser.schema.annotations"
+_ZONED = {"datetime_utc": "AwareDatetime", "datetime_naive": "NaiveDatetime"}
 
 
 def emit_python(schema: Any, *, structs: bool = False) -> str:
@@ -66,7 +74,7 @@ def emit_python(schema: Any, *, structs: bool = False) -> str:
     Raises
     ------
     SchemaError
-        The default of a field holds a tensor, which has no text.
+        The default of a field is no value of its type, or holds a tensor, which has no text.
     """
     return "\n".join(_Module(schema_of(schema), structs).lines()) + "\n"
 
@@ -192,6 +200,10 @@ class _Module:
                 if length is None:
                     return plain
                 return f"{self.use('typing', 'Annotated')}[{plain}, {self.use(_ANNOTATIONS, 'Length')}({length})]"
+            case Logical(name):
+                return self._logical(name)
+            case Set(item, frozen):
+                return f"{self.use.builtin('frozenset' if frozen else 'set')}[{self._type(item)}]"
             case Map(key, value):
                 return f"{self.use.builtin('dict')}[{self._type(key)}, {self._type(value)}]"
             case Enum():
@@ -199,6 +211,16 @@ class _Module:
             case Ref(name):
                 return self.classes[name]
         raise AssertionError(type_)
+
+    def _logical(self, name: str) -> str:
+        if name in _ZONED:
+            return self.use(_ANNOTATIONS, _ZONED[name])
+        return self._class(VALUE_TYPES[name].cls)
+
+    def _class(self, cls: type) -> str:
+        # Of a system's own kind of Path the text has no word.
+        cls = Path if issubclass(cls, Path) else cls
+        return self.use("pathlib" if cls is Path else cls.__module__, cls.__name__)
 
     def _number(self, type_: Int | Float) -> str:
         if type_ in (Int(), Float()):
@@ -214,12 +236,20 @@ class _Module:
         if not item.has_default:
             return ""
         path = f"{record.name}/{item.name}"
-        value = item.make_default()
+        value = normal_default(self.schema, item.type, item.make_default(), path)
         text = self._value(item.type, value, path)
-        if value is None or isinstance(value, bool | int | float | str | bytes | enum.Enum) or text == "()":
+        is_logical = isinstance(strip_optional(item.type)[0], Logical)
+        if (
+            value is None
+            or isinstance(value, bool | int | float | str | bytes | enum.Enum)
+            or is_logical
+            or text == "()"
+        ):
             return f" = {text}"
         # Also what could stand there itself: a class that it is made of may follow further below.
-        factory = self.use.builtin(type(value).__name__) if text in ("[]", "{}") else f"lambda: {text}"
+        factory = text.removesuffix("()") if text.endswith("set()") else f"lambda: {text}"
+        if text in ("[]", "{}"):
+            factory = self.use.builtin(type(value).__name__)
         field = self.use("msgspec", "field") if self.structs else self.use("dataclasses", "field")
         return f" = {field}(default_factory={factory})"
 
@@ -236,8 +266,15 @@ class _Module:
                 items = [self._value(item, part, path) for part in value]
                 single = "," if container == "tuple" and len(items) == 1 else ""
                 return f"({', '.join(items)}{single})" if container == "tuple" else f"[{', '.join(items)}]"
-            case Map(_, part):
-                return f"{{{', '.join(f'{key!r}: {self._value(part, it, path)}' for key, it in value.items())}}}"
+            case Logical():
+                return self._logical_value(type_, value)
+            case Set(item, frozen):
+                text = f"{{{', '.join(sorted(self._value(item, part, path) for part in value))}}}" if value else ""
+                cls = self.use.builtin("frozenset" if frozen else "set") if frozen or not value else ""
+                return f"{cls}({text})" if cls else text
+            case Map(key, part):
+                pairs = (f"{self._value(key, k, path)}: {self._value(part, it, path)}" for k, it in value.items())
+                return f"{{{', '.join(pairs)}}}"
             case Union(options):
                 option = next((it for it in options if type(value) is self.schema.python_type(it)), options[0])
                 return self._value(option, value, path)
@@ -246,6 +283,13 @@ class _Module:
             case Tensor():
                 raise SchemaError("the default holds a tensor, which has no text in Python", path=path)
         return repr(value)
+
+    def _logical_value(self, type_: Logical, value: Any) -> str:
+        cls = self._class(VALUE_TYPES[type_.name].cls)
+        if isinstance(value, timedelta):
+            return f"{cls}({value.days}, {value.seconds}, {value.microseconds})"
+        text = wire_form(type_, text=True).lower(value)
+        return f"{cls}{'.fromisoformat' if isinstance(value, date | time) else ''}({text!r})"
 
     def _instance(self, record: Record, value: Any, path: str) -> str:
         have = value if isinstance(value, dict) else {item.name: getattr(value, item.name) for item in record.fields}

@@ -33,17 +33,20 @@ from zcser.schema.model import (
     Float,
     Int,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
     Union,
 )
+from zcser.schema.values import VALUE_TYPES
 
 __all__ = ["json_object", "load_schema", "read_type", "with_default"]
 
@@ -59,6 +62,7 @@ _PLAIN: dict[str, Type] = {
         Float(64),
         Str(),
         Bytes(),
+        *map(Logical, VALUE_TYPES),
     )
 }
 _PLAIN["tensor"] = Tensor()
@@ -66,6 +70,7 @@ _SIZED = re.compile(r"(str|bytes)\[(\d{1,18})\]", re.ASCII)
 _KEYS = {
     "optional": ({"item"}, set()),
     "list": ({"item"}, {"length", "container"}),
+    "set": ({"item"}, {"frozen"}),
     "map": ({"key", "value"}, set()),
     "union": ({"options"}, set()),
     "enum": ({"name", "members"}, {"class"}),
@@ -181,11 +186,14 @@ def _of_kind(kind: str, tree: dict[str, Any], steps: Steps, classes: Mapping[str
             return Optional(part("item"))
         case "list":
             return List(part("item"), tree.get("length"), tree.get("container", "list"))
+        case "set":
+            return Set(part("item"), _is(bool, tree.get("frozen", False), (*steps, "frozen")))
         case "map":
             key = part("key")
-            if not isinstance(key, Str | Int | Bool):
-                _refuse(f"a map's keys must be str, int or bool, not {key}", (*steps, "key"))
-            return Map(key, part("value"))
+            if not isinstance(key, Str | Int | Bool | Logical):
+                _refuse(f"a map's keys must be str, int or bool, or a value as a date is, not {key}", (*steps, "key"))
+            # A logical key is lowered before a codec sees it.
+            return Map(key, part("value"))  # type: ignore[arg-type]
         case "union":
             options = _is(list, tree["options"], (*steps, "options"))
             return Union(tuple(read_type(it, (*steps, "options", n), classes) for n, it in enumerate(options)))

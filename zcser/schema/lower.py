@@ -19,6 +19,7 @@ from typing import Any
 
 from zcser.core.errors import SchemaError
 from zcser.schema.classes import MISSING, is_pydantic, keywords_of, wire_names
+from zcser.schema.document_values import normal_default
 from zcser.schema.model import (
     Field,
     List,
@@ -51,15 +52,21 @@ class StandIn:
 class WireDefault:
     """The default of a lowered field, lowered: who compiles the conversion of the schema gives it `lower`."""
 
-    def __init__(self, item: Field) -> None:
+    def __init__(self, schema: Schema, item: Field, path: str) -> None:
+        self.schema = schema
         self.item = item
+        self.path = path
         self.lower: Callable[[Any], Any] | None = None
 
     def __call__(self) -> Any:
-        """A fresh default."""
+        """A fresh default. Raises `SchemaError` where the field's default is no value of its type."""
         if self.lower is None:
-            raise SchemaError("a wire schema makes defaults once its conversion is compiled", path=self.item.name)
-        return self.lower(self.item.make_default())
+            raise SchemaError("a wire schema makes defaults once its conversion is compiled", path=self.path)
+        value = self.item.make_default()
+        try:
+            return self.lower(value)
+        except Exception:  # noqa: BLE001 - of a default that is not normal, or no value of its type
+            return self.lower(normal_default(self.schema, self.item.type, value, self.path))
 
 
 @dataclass(frozen=True)
@@ -204,13 +211,13 @@ class _Lowerer:
 
     def record(self, record: Record) -> Record:
         aliases = {} if record.cls is None else wire_names(record.cls)
-        fields = tuple(self.field(item, aliases.get(item.name, item.name)) for item in record.fields)
+        fields = tuple(self.field(record, item, aliases.get(item.name, item.name)) for item in record.fields)
         return Record(record.name, fields, self.stand_ins.get(record.name), record.doc)
 
-    def field(self, item: Field, name: str) -> Field:
+    def field(self, record: Record, item: Field, name: str) -> Field:
         if not _touches(item.type, self.records):
             return replace(item, name=name)
-        make = WireDefault(item) if item.has_default else None
+        make = WireDefault(self.schema, item, f"{record.name}/{item.name}") if item.has_default else None
         return replace(item, name=name, type=self.type_(item.type), default=MISSING, default_factory=make)
 
     def type_(self, type_: Type) -> Type:

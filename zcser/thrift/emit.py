@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from zcser.lower.wire import wire_schema
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import Enum, List, Map, Type
 from zcser.thrift.plan import Member, Plan, Struct
@@ -29,7 +30,7 @@ def emit_thrift(schema: Any) -> str:
     SchemaError
         It has integers of any size, for which Thrift has no form.
     """
-    plan = Plan(schema_of(schema))
+    plan = Plan(wire_schema(schema_of(schema)))
     enums = [_enum(plan, enum, name) for enum, name in plan.enums.items()]
     return "\n\n".join((*enums, *_structs(plan))) + "\n"
 

@@ -5,18 +5,25 @@
 3. What JSON Schema has no word for stands beside what it has: ``x-zcser-id``, a field's number; ``x-zcser-type``, the type
    of a scalar or tensor as `zcser.schema.document` writes it; ``x-zcser-key``, that of a map's keys;
    ``x-zcser-container``, where a list's values are tuples; ``x-zcser-tagged`` at a union whose options stand under their
-   names. `zcser.load_json_schema` reads them; everything else passes over them.
+   names; ``x-zcser-boxed`` at an option that stands in an object of one property, as `zcser.schema.lower` says.
+   `zcser.load_json_schema` reads them; everything else passes over them.
+4. A set has unique items, and its ``x-zcser-container`` says set or frozenset. Dates and their like are what they stand as
+   in text. A ``format`` is said where every message keeps it: ``date-time`` of a datetime that is aware, ``date``, ``uuid``,
+   ``ipv4``. A naive datetime is no ``date-time`` by RFC 3339, nor a time without offset a ``time``; an IPv6 address may
+   have a scope, which ``ipv6`` has not.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from zcser.core.errors import SchemaError
 from zcser.core.options import Limits, Options
+from zcser.lower.code import Conversion
 from zcser.schema.document import type_tree
 from zcser.schema.from_python import schema_of
+from zcser.schema.lower import BOXED, lowering_of
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -25,18 +32,21 @@ from zcser.schema.model import (
     Float,
     Int,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
     Union,
 )
 from zcser.schema.normal import Normaliser
+from zcser.schema.values import wire_form
 from zcser.tree.form import Form, is_tagged
 from zcser.tree.write import tree_writer
 
@@ -60,78 +70,107 @@ def emit_jsonschema(schema: Any) -> str:
     -------
     str
         JSON; ends in a newline. `zcser.load_json_schema` makes the same schema of it, but for its classes and for
-        defaults that JSON text has no form for.
+        defaults that JSON text has no form for. Fields of a pydantic model that have an alias have that name.
     """
-    found = schema_of(schema)
-    tree: dict[str, Any] = {"$schema": DIALECT, **_type(found.root)}
-    if found.records:
-        tree["$defs"] = {record.name: _record(found, record) for record in found.records}
-    return json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(_Emitter(schema_of(schema)).document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _record(schema: Schema, record: Record) -> dict[str, Any]:
-    tree: dict[str, Any] = {"type": "object"}
-    if record.doc:
-        tree["description"] = record.doc
-    tree["properties"] = {item.name: _property(schema, item) for item in record.fields}
-    required = [item.name for item in record.fields if item.required]
-    if required:
-        tree["required"] = required
-    return {**tree, "additionalProperties": False}
+class _Emitter:
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.lowering = lowering_of(schema, text=True)
+        self.conversion = None if self.lowering is None else Conversion(self.lowering)
+        self.wire = schema if self.lowering is None else self.lowering.wire
 
+    def document(self) -> dict[str, Any]:
+        tree: dict[str, Any] = {"$schema": DIALECT, **self.type_(self.schema.root)}
+        if self.schema.records:
+            tree["$defs"] = {record.name: self.record(record) for record in self.schema.records}
+        return tree
 
-def _property(schema: Schema, item: Field) -> dict[str, Any]:
-    tree = {**_type(item.type), "x-zcser-id": item.id}
-    if item.has_default:
-        part = Schema(item.type, schema.records)
-        normaliser = Normaliser(part, strict=False, finite=True, limits=Limits(), codec=None)
-        write = tree_writer(part, JSON, Options(), normaliser)
-        try:
-            value = normaliser(item.make_default())
-        except ValueError:  # NaN and the infinities, and what is no value of its type
-            return tree
-        tree["default"] = value if write is None else write(value)
-    return tree
+    def record(self, record: Record) -> dict[str, Any]:
+        tree: dict[str, Any] = {"type": "object"}
+        if record.doc:
+            tree["description"] = record.doc
+        pairs = list(zip(record.fields, self.wire.record(record.name).fields, strict=True))
+        tree["properties"] = {wired.name: self.property_(item, wired) for item, wired in pairs}
+        required = [wired.name for item, wired in pairs if item.required]
+        if required:
+            tree["required"] = required
+        return {**tree, "additionalProperties": False}
 
+    def property_(self, item: Field, wired: Field) -> dict[str, Any]:
+        tree = {**self.type_(item.type), "x-zcser-id": item.id}
+        if item.has_default:
+            normaliser = Normaliser(
+                Schema(item.type, self.schema.records), strict=False, finite=True, limits=Limits(), codec=None
+            )
+            part = Schema(wired.type, self.wire.records)
+            write = tree_writer(
+                part, JSON, Options(), Normaliser(part, strict=False, finite=True, limits=Limits(), codec=None)
+            )
+            try:
+                value = normaliser(item.make_default())
+            except ValueError:  # NaN and the infinities, and what is no value of its type
+                return tree
+            if self.conversion is not None:
+                value = self.conversion.lower(item.type)(value)
+            tree["default"] = value if write is None else write(value)
+        return tree
 
-def _type(type_: Type) -> dict[str, Any]:
-    match type_:
-        case Null():
-            return {"type": "null"}
-        case Bool():
-            return {"type": "boolean"}
-        case Int():
-            return _int(type_)
-        case Float(bits):
-            return {"type": "number"} if bits == 64 else {"type": "number", "x-zcser-type": str(type_)}
-        case Str(size):
-            # maxLength counts characters, of which there are never more than bytes.
-            return {"type": "string"} if size is None else _marked(type_, type="string", maxLength=size)
-        case Bytes(size):
-            tree: dict[str, Any] = {"type": "string", "contentEncoding": "base64"}
-            length = -(-(size or 0) // 3) * 4
-            return tree if size is None else _marked(type_, **tree, minLength=length, maxLength=length)
-        case Enum(members=members):
-            return _marked(Enum(type_.name, members), enum=[value for _, value in members])
-        case Tensor():
-            return _marked(type_, **_TENSOR)
-        case Optional(item):
-            return {"anyOf": [_type(item), {"type": "null"}]}
-        case List(item, length, container):
-            tree = {"type": "array", "items": _type(item)}
-            if length is not None:
-                tree |= {"minItems": length, "maxItems": length}
-            return tree if container == "list" else {**tree, "x-zcser-container": container}
-        case Map(key, value):
-            return {"type": "object", **_key(key), "additionalProperties": _type(value)}
-        case Union(options):
-            if not is_tagged(type_, JSON):
-                return {"anyOf": [_type(option) for option in options]}
-            named = zip(type_.names, options, strict=True)
-            return {"anyOf": [_tagged(name, option) for name, option in named], "x-zcser-tagged": True}
-        case Ref(name):
-            return {"$ref": f"#/$defs/{_escaped(name)}"}
-    raise SchemaError(f"{type_} has no form in JSON Schema")
+    def type_(self, type_: Type) -> dict[str, Any]:
+        match type_:
+            case Null():
+                return {"type": "null"}
+            case Bool():
+                return {"type": "boolean"}
+            case Int():
+                return _int(type_)
+            case Float(bits):
+                return {"type": "number"} if bits == 64 else {"type": "number", "x-zcser-type": str(type_)}
+            case Str(size):
+                # maxLength counts characters, of which there are never more than bytes.
+                return {"type": "string"} if size is None else _marked(type_, type="string", maxLength=size)
+            case Bytes(size):
+                tree: dict[str, Any] = {"type": "string", "contentEncoding": "base64"}
+                length = -(-(size or 0) // 3) * 4
+                return tree if size is None else _marked(type_, **tree, minLength=length, maxLength=length)
+            case Logical():
+                form = wire_form(type_, text=True).type
+                return _marked(type_, **(_int(form) if isinstance(form, Int) else {"type": "string"}), **_format(type_))
+            case Enum(members=members):
+                return _marked(Enum(type_.name, members), enum=[value for _, value in members])
+            case Tensor():
+                return _marked(type_, **_TENSOR)
+            case Optional(item):
+                return {"anyOf": [self.type_(item), {"type": "null"}]}
+            case List(item, length, container):
+                tree = {"type": "array", "items": self.type_(item)}
+                if length is not None:
+                    tree |= {"minItems": length, "maxItems": length}
+                return tree if container == "list" else {**tree, "x-zcser-container": container}
+            case Set(item, frozen):
+                tree = {"type": "array", "items": self.type_(item), "uniqueItems": True}
+                return {**tree, "x-zcser-container": "frozenset" if frozen else "set"}
+            case Map(key, value):
+                return {"type": "object", **_key(key), "additionalProperties": self.type_(value)}
+            case Union():
+                return self.union(type_)
+            case Ref(name):
+                return {"$ref": f"#/$defs/{_escaped(name)}"}
+        raise SchemaError(f"{type_} has no form in JSON Schema")
+
+    def union(self, union: Union) -> dict[str, Any]:
+        wired = union if self.lowering is None else self.lowering.unions[union]
+        options = [self.option(option, union) for option in union.options]
+        if not is_tagged(wired, JSON):
+            return {"anyOf": options}
+        return {"anyOf": list(map(_object, wired.names, options)), "x-zcser-tagged": True}
+
+    def option(self, option: Type, union: Union) -> dict[str, Any]:
+        tree = self.type_(option)
+        is_boxed = self.lowering is not None and (union, option) in self.lowering.boxes
+        return {**_object(BOXED, tree), "x-zcser-boxed": True} if is_boxed else tree
 
 
 def _marked(type_: Type, **tree: Any) -> dict[str, Any]:
@@ -144,21 +183,28 @@ def _int(type_: Int) -> dict[str, Any]:
     return {"type": "integer", "minimum": type_.low, "maximum": type_.high}
 
 
-def _key(type_: Str | Int | Bool) -> dict[str, Any]:
-    match type_:
-        case Str(None):
+def _key(type_: Type) -> dict[str, Any]:
+    names: dict[str, Any]
+    match wire_form(type_, text=True, key=True).type if isinstance(type_, Logical) else type_:
+        case Str(None) if type_ == Str():
             return {}
+        case Str(None):
+            names = _format(cast("Logical", type_))
         case Str(size):
-            names: dict[str, Any] = {"maxLength": size}
+            names = {"maxLength": size}
         case Int(signed=signed):
             names = {"pattern": f"^(0|{'-?' if signed else ''}[1-9][0-9]*)$"}
         case _:
             names = {"enum": ["false", "true"]}
-    return {"propertyNames": names, "x-zcser-key": type_tree(type_)}
+    return {**({"propertyNames": names} if names else {}), "x-zcser-key": type_tree(type_)}
 
 
-def _tagged(name: str, option: Type) -> dict[str, Any]:
-    return {"type": "object", "properties": {name: _type(option)}, "required": [name], "additionalProperties": False}
+def _object(name: str, tree: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: tree}, "required": [name], "additionalProperties": False}
+
+
+def _format(type_: Logical) -> dict[str, str]:
+    return {"format": _FORMATS[type_.name]} if type_.name in _FORMATS else {}
 
 
 def _escaped(name: str) -> str:
@@ -167,6 +213,8 @@ def _escaped(name: str) -> str:
 
     return quote(name.replace("~", "~0").replace("/", "~1"))
 
+
+_FORMATS = {"datetime_utc": "date-time", "date": "date", "uuid": "uuid", "ipv4": "ipv4"}
 
 _TENSOR = {
     "type": "object",

@@ -8,7 +8,10 @@
    An array of as many items as at least is of that length. Field ids count from 1 unless ``x-zcser-id`` gives them.
 3. What narrows a value and changes no type (``format``, ``pattern``, other bounds) is not checked, and each is noted; so is
    an object that is open: what else stands in it is no part of the record.
-4. Everything else is a `SchemaError` that names the keyword and where it stands.
+4. Text with a ``format`` is text, as the keyword binds no message: what is called ``date-time`` may be finer than Python's
+   microseconds, or no date at all. Where the messages are known to be dates, ``"x-zcser-type": "datetime_utc"`` beside it
+   makes them so; the note says which type. An array of ``uniqueItems`` has an order, and is a list.
+5. Everything else is a `SchemaError` that names the keyword and where it stands.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -24,8 +27,10 @@ from zcser.core.errors import SchemaError
 from zcser.core.options import Options
 from zcser.core.paths import parse_path, pointer
 from zcser.core.words import brief
+from zcser.lower.code import Conversion
 from zcser.schema.from_document import json_object, read_type, with_default
 from zcser.schema.from_sample import record_name
+from zcser.schema.lower import lowering_of
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -34,12 +39,14 @@ from zcser.schema.model import (
     Float,
     Int,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Type,
     Union,
@@ -69,6 +76,8 @@ from zcser.tree.json_schema_parts import (
 from zcser.tree.read import tree_readers
 
 __all__ = ["load_json_schema"]
+
+_TYPES_OF_FORMATS = {"date-time": "datetime_utc", "date": "date", "uuid": "uuid", "ipv4": "ipv4", "ipv6": "ipv6"}
 
 
 def load_json_schema(source: str | os.PathLike[str] | Mapping[str, Any], *, root: str = "") -> Schema:
@@ -123,7 +132,15 @@ class _Reader:
         return self.with_defaults(found)
 
     def with_defaults(self, schema: Schema) -> Schema:
-        readers = tree_readers(schema, JSON, Options(), [type_ for _, _, type_, _, _ in self.defaults], copy=True)
+        types = [type_ for _, _, type_, _, _ in self.defaults]
+        lowering = lowering_of(schema, text=True)
+        if lowering is None:
+            readers = tree_readers(schema, JSON, Options(), types, copy=True)
+        else:
+            wired = [lowering.wire.record(record).by_name[field].type for record, field, *_ in self.defaults]
+            trees = tree_readers(lowering.wire, JSON, Options(), wired, copy=True)
+            conversion = Conversion(lowering)
+            readers = [_then(read, conversion.lift(type_)) for read, type_ in zip(trees, types, strict=True)]
         values: dict[tuple[str, str], Any] = {}
         for (record, field, type_, tree, steps), read in zip(self.defaults, readers, strict=True):
             try:
@@ -206,7 +223,9 @@ class _Reader:
     def unchecked(self, node: dict[str, Any], steps: Steps, *used: str) -> None:
         for word in (*UNCHECKED, *BOUNDS):
             if word in node and word not in used:
-                self.note(steps, f"{word} {brief(node[word])} is not checked")
+                named = _TYPES_OF_FORMATS.get(node[word]) if word == "format" and isinstance(node[word], str) else None
+                offer = f'; "x-zcser-type": "{named}" beside it makes it one' if named else ""
+                self.note(steps, f"{word} {brief(node[word])} is not checked{offer}")
 
     def reference(self, part: Part, name: str) -> Type:
         target = self.referred(part)
@@ -232,25 +251,40 @@ class _Reader:
         if beside:
             refuse(f"{word}: {beside[0]} beside it", steps)
         if node.get("x-zcser-tagged") is True:
-            below = [self.untagged(each) for each in below]
+            below = [self.only_property(each, "x-zcser-tagged") for each in below]
+        boxed = [isinstance(each.node, dict) and each.node.get("x-zcser-boxed") is True for each in below]
+        below = [
+            self.only_property(each, "x-zcser-boxed") if one else each for each, one in zip(below, boxed, strict=True)
+        ]
         options = [self.type_(each, name) for each in below]
-        return self.union(options, word, steps, name, tagged=node.get("x-zcser-tagged") is True)
+        in_boxes = frozenset(option for option, one in zip(options, boxed, strict=True) if one)
+        return self.union(options, word, steps, name, in_boxes, tagged=node.get("x-zcser-tagged") is True)
 
-    def untagged(self, part: Part) -> Part:
+    def only_property(self, part: Part, word: str) -> Part:
         properties = part.node.get("properties") if isinstance(part.node, dict) else None
         if not isinstance(properties, dict) or len(properties) != 1:
-            refuse("x-zcser-tagged: an option is an object of one property", part.steps)
+            refuse(f"{word}: an option is an object of one property", part.steps)
         ((name, node),) = properties.items()
         return Part(node, (*part.steps, "properties", name))
 
-    def union(self, options: list[Type], word: str, steps: Steps, name: str, *, tagged: bool = False) -> Type:
+    def union(
+        self,
+        options: list[Type],
+        word: str,
+        steps: Steps,
+        name: str,
+        boxed: Collection[Type] = (),
+        *,
+        tagged: bool = False,
+    ) -> Type:
         some: list[Type] = []
         for option in options:
             bare = strip_optional(option)[0]
             some += bare.options if isinstance(bare, Union) else () if isinstance(bare, Null) else (bare,)
         some = self.joined(list(dict.fromkeys(some)), steps, name)
-        if not tagged:
-            refuse_alike(some, word, steps)
+        # One that stands beside null alone has been looked at where it is.
+        if not tagged and sum(not isinstance(option, Null) for option in options) > 1:
+            refuse_alike(some, word, steps, boxed)
         found = Null() if not some else some[0] if len(some) == 1 else Union(tuple(some))
         none = any(isinstance(option, Null | Optional) for option in options)
         return optional(found) if none else found
@@ -333,16 +367,25 @@ class _Reader:
             refuse(f"contentEncoding: {brief(encoding)} is not read, base64 is", steps)
         return Bytes()
 
-    def array(self, node: dict[str, Any], steps: Steps, name: str) -> List:
+    def array(self, node: dict[str, Any], steps: Steps, name: str) -> Type:
         if "items" not in node:
             refuse("items is missing, so that an item is any value", steps)
         if isinstance(node["items"], list):
             refuse("items: a schema per position (prefixItems) has no form in a zcser schema", steps)
+        container = node.get("x-zcser-container")
+        if container in ("set", "frozenset"):
+            self.unchecked(node, steps, "uniqueItems")
+            try:
+                return Set(self.type_(Part(node["items"], (*steps, "items")), name), frozen=container == "frozenset")
+            except SchemaError as error:
+                if error.path is not None:
+                    raise
+                refuse(f"x-zcser-container: {error.reason}", steps)
         least, most = node.get("minItems"), node.get("maxItems")
         length = most if least == most and type(most) is int else None
         self.unchecked(node, steps, *(() if length is None else ("minItems", "maxItems")))
         item = self.type_(Part(node["items"], (*steps, "items")), name)
-        return List(item, length, "tuple" if node.get("x-zcser-container") == "tuple" else "list")
+        return List(item, length, "tuple" if container == "tuple" else "list")
 
     # Objects ---------------------------------------------------------------------------------------------------------
 
@@ -366,10 +409,13 @@ class _Reader:
         if node.get("required"):
             refuse("required: names of properties that the schema does not have", value.steps[:-1])
         key = read_type(node.get("x-zcser-key", "str"), (*value.steps[:-1], "x-zcser-key"))
-        if not isinstance(key, Str | Int | Bool):
-            refuse(f"x-zcser-key: a map's keys are str, int or bool, not {key}", value.steps[:-1])
+        if not isinstance(key, Str | Int | Bool | Logical):
+            refuse(
+                f"x-zcser-key: a map's keys are str, int or bool, or a value as a date is, not {key}", value.steps[:-1]
+            )
         self.unchecked(node, value.steps[:-1], *(("propertyNames",) if "x-zcser-key" in node else ()))
-        return Map(key, self.type_(value, name))
+        # A logical key is lowered before a codec sees it.
+        return Map(key, self.type_(value, name))  # type: ignore[arg-type]
 
     def merged(self, part: Part) -> Object:
         """The one object that an ``allOf`` of plain objects describes."""
@@ -434,6 +480,10 @@ class _Reader:
         while free in self.records:
             free, number = f"{base}{number}", number + 1
         return free
+
+
+def _then(read: Callable[..., Any], lift: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda tree: lift(read(tree))
 
 
 def _completed(record: Record, item: Field, values: dict[tuple[str, str], Any]) -> Field:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple, NoReturn
 
 from zcser.core.errors import SchemaError
 from zcser.core.paths import pointer
 from zcser.core.words import brief
 from zcser.schema.from_document import read_type
-from zcser.schema.model import Enum, Int, List, Map, Null, Optional, Ref, Type, Union
+from zcser.schema.model import Enum, Int, List, Logical, Map, Null, Optional, Ref, Set, Type, Union
+from zcser.schema.values import wire_form
 from zcser.tree.emit import JSON
 from zcser.tree.form import wire_class
 
@@ -89,7 +90,7 @@ def optional(type_: Type) -> Type:
 def marked_type(tree: Any, steps: Steps) -> Type:
     """The type in an ``x-zcser-type``."""
     found = read_type(tree, (*steps, "x-zcser-type"))
-    if isinstance(found, Optional | List | Map | Union | Ref):
+    if isinstance(found, Optional | List | Set | Map | Union | Ref):
         refuse(f"x-zcser-type: {found} is no scalar, enum or tensor", steps)
     return found
 
@@ -113,15 +114,21 @@ def own_object(part: Part, *, is_open: bool) -> Object:
     return Object(below, required, steps if is_open else None)
 
 
-def refuse_alike(options: Iterable[Type], word: str, steps: Steps) -> None:
-    """Refuse options that JSON text does not tell apart."""
+def refuse_alike(options: Iterable[Type], word: str, steps: Steps, boxed: Collection[Type]) -> None:
+    """Refuse options that JSON text does not tell apart; those in boxes are objects."""
     seen: dict[type, Type] = {}
     for option in options:
-        cls = wire_class(option, JSON)
+        cls = dict if option in boxed else wire_class(_wired(option), JSON)
         if cls in seen:
             what = "objects" if cls is dict else f"values of type {cls.__name__}"
             refuse(f"{word}: {seen[cls]} and {option} are both {what}, so that a value does not say which it is", steps)
         seen[cls] = option
+
+
+def _wired(option: Type) -> Type:
+    if isinstance(option, Logical):
+        return wire_form(option, text=True).type
+    return List(option.item) if isinstance(option, Set) else option
 
 
 def enum_of(name: str, values: list[Any]) -> Enum:

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from zcser.core.errors import SchemaError
-from zcser.schema.model import Bool, Bytes, Field, Float, Int, List, Map, Null, Optional, Record, Ref, Schema, Str, Type
+from zcser.schema.model import (
+    Bool,
+    Bytes,
+    Field,
+    Float,
+    Int,
+    List,
+    Logical,
+    Map,
+    Null,
+    Optional,
+    Record,
+    Ref,
+    Schema,
+    Str,
+    Type,
+)
 from zcser.schema.names import identifier
+from zcser.schema.values import wire_form
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,6 +76,8 @@ class Types:
         import pyarrow as pa
         from pyarrow import types
 
+        if isinstance(type_, pa.UuidType):
+            return Logical("uuid"), type_
         if isinstance(type_, pa.BaseExtensionType):
             values, type_ = values.storage, type_.storage_type
         if types.is_dictionary(type_):
@@ -67,14 +87,17 @@ class Types:
         if types.is_map(type_):
             key, plain_key = self._of(values.keys, type_.key_type, (*path, "key"))
             item, plain_item = self._of(values.items, type_.item_type, (*path, "value"))
-            if not isinstance(key, Str | Int | Bool):
+            if not isinstance(key, Str | Int | Bool | Logical):
                 raise SchemaError(f"a map with keys of {type_.key_type} has no neutral form", path="/".join(path))
-            return Map(key, _nullable(item, values.items)), pa.map_(plain_key, plain_item)
+            # A logical key is lowered before a codec sees it.
+            return Map(key, _nullable(item, values.items)), pa.map_(plain_key, plain_item)  # type: ignore[arg-type]
         if types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_):
             items = values.flatten()
             item, plain = self._of(items, type_.value_type, (*path, "*"))
             size = type_.list_size if types.is_fixed_size_list(type_) else None
             return List(_nullable(item, items), size), pa.list_(plain, -1 if size is None else size)
+        if types.is_temporal(type_) and not types.is_interval(type_):
+            return self._temporal(values, type_, path)
         return self._scalar(type_, path)
 
     def _struct(self, values: Any, type_: Any, path: tuple[str, ...]) -> tuple[Type, Any]:
@@ -116,17 +139,60 @@ class Types:
         if types.is_null(type_):
             return Null(), type_
         if types.is_decimal(type_):
-            self._note(path, f"{type_} becomes text")
-            return Str(), pa.string()
-        if types.is_temporal(type_) and not types.is_interval(type_):
-            is_short = types.is_date32(type_) or types.is_time32(type_)
-            neutral = Int(32) if is_short else Int(64)
-            self._note(path, f"{type_} becomes {neutral}, in its unit")
-            return neutral, pa.int32() if is_short else pa.int64()
+            return Logical("decimal"), type_
         raise SchemaError(f"a column of type {type_} has no neutral form; leave it out", path="/".join(path))
+
+    def _temporal(self, values: Any, type_: Any, path: tuple[str, ...]) -> tuple[Type, Any]:
+        import pyarrow as pa
+        from pyarrow import types
+
+        logical, target = _temporal_of(type_)
+        if _fits(values, logical, target):
+            return logical, target
+        is_short = types.is_date32(type_) or types.is_time32(type_)
+        neutral = Int(32) if is_short else Int(64)
+        self._note(path, f"{type_} becomes {neutral}, in its unit: it has values that no Python {logical} has")
+        return neutral, pa.int32() if is_short else pa.int64()
 
     def _note(self, path: tuple[str, ...], text: str) -> None:
         self._notes.append(f"/{'/'.join(path)}: {text}")
+
+
+_ENDS: dict[str, tuple[Any, Any]] = {
+    "datetime_utc": (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)),
+    "datetime_naive": (datetime.min, datetime.max),  # noqa: DTZ901 - of naive values
+    "date": (date.min, date.max),
+    "time": (time.min, time.max),
+    "timedelta": (timedelta(0, 0, -1 << 63), timedelta(0, 0, (1 << 63) - 1)),
+}
+
+
+def _temporal_of(type_: Any) -> tuple[Logical, Any]:
+    """The value that Python has for a type of Arrow's, and Arrow's type of such values."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_timestamp(type_):
+        zone = None if type_.tz is None else "UTC"
+        return Logical("datetime_naive" if zone is None else "datetime_utc"), pa.timestamp("us", zone)
+    if types.is_date(type_):
+        return Logical("date"), pa.date32()
+    return (Logical("time"), pa.time64("us")) if types.is_time(type_) else (Logical("timedelta"), pa.duration("us"))
+
+
+def _fits(values: Any, logical: Logical, target: Any) -> bool:
+    """Whether all values are such as Python has, to the microsecond."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    form = wire_form(logical, text=False)
+    try:
+        counts = values.cast(target).cast(pa.int32() if form.type == Int(32) else pa.int64())
+    except pa.ArrowInvalid:  # finer, or out of the range of 64 bits
+        return False
+    ends = pc.min_max(counts).as_py()
+    least, most = map(form.lower, _ENDS[logical.name])
+    return ends["min"] is None or bool(least <= ends["min"] and ends["max"] <= most)
 
 
 def _nullable(type_: Type, values: Any) -> Type:

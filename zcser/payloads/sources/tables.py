@@ -2,8 +2,9 @@
 
 1. A column is a field, a struct a record, a list a list; a null is None, in a field that is then optional. A column that
    may hold nulls and holds none is not.
-2. Timestamps, dates, times and durations are integers in the column's unit, decimals are text, float16 is float32, and
-   dictionaries are what they stand for; notes say where.
+2. Timestamps are datetimes, in UTC or naive; dates, times, durations, decimals and Parquet's UUIDs are Python's own. Where
+   a column has values that Python has not (finer than a microsecond, out of the years 1 to 9999) it is of integers in its
+   unit, and a note says so; another says where float16 becomes float32. Dictionaries are what they stand for.
 3. CSV has the types that pyarrow infers, for which it looks at the first block alone; an empty cell is a null.
 4. A row's size is that of its JSON text. Of more than `MOST_ROWS` rows so many are taken, evenly spread, and the others
    are read in batches and dropped.
@@ -142,8 +143,18 @@ class TableFiles(Source):
         return pa.Table.from_batches(kept, schema)
 
     def _message(self, number: int, row: dict[str, Any]) -> Message:
-        text = json.dumps(row, default=str).encode()
+        text = json.dumps(_with_plain_keys(row), default=str).encode()
         return Message(f"row {number + 1}", len(text), zlib.crc32(text), shape_of(row), row)
+
+
+def _with_plain_keys(value: Any) -> Any:
+    """The same with keys that JSON takes, in place of dates and their like."""
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, str | int | bool) else str(key): _with_plain_keys(item)
+            for key, item in value.items()
+        }
+    return list(map(_with_plain_keys, value)) if isinstance(value, list) else value
 
 
 def import_pyarrow(file: str) -> None:
