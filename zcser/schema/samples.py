@@ -96,8 +96,8 @@ class _Maker:
             case Tensor():
                 return self._tensor(type_)
             case Optional(item):
-                none = self.rng.randrange(3) == 0 or self._ends(item, depth)
-                return None if none and self.manner != "plain" else self.of(item, depth)
+                none = self.rng.randrange(3) == 0 and self.manner != "plain"
+                return None if none or self._ends(item, depth) else self.of(item, depth)
             case List():
                 return self._list(type_, depth)
             case Map():
