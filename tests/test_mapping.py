@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("google.protobuf", reason="protobuf is not installed: pip install 'zcser[protobuf]'")
+pytest.importorskip("bson", reason="bson is not installed: pip install 'zcser[bson]'")
+pytest.importorskip("cbor2", reason="cbor2 is not installed: pip install 'zcser[cbor2]'")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'zcser[arrow]'")
 pytest.importorskip("msgpack", reason="msgpack is not installed: pip install 'zcser[msgpack]'")
 
 from zcser import registry
@@ -20,7 +23,12 @@ COMMITTED = Path(__file__).parents[1] / "schemas" / "MAPPING.md"
 
 WIRE = {wire.name: wire for wire in WIRES}
 ROW = {str(type_): (type_, sample) for type_, sample in KINDS}
-CODEC = {name: {"flatbuffers": "flatbuffers-official", "pickle": "pickle5"}.get(name, name) for name in WIRE}
+CODEC = {
+    name: {"flatbuffers": "flatbuffers-official", "pickle": "pickle5", "pickle-objects": "pickle", "cbor": "cbor2"}.get(
+        name, name
+    )
+    for name in WIRE
+}
 
 
 def found(wire: str, kind: str, place: str) -> str:
@@ -56,10 +64,22 @@ def test_rows_and_columns_hold_every_kind():
         ("json", "map int32 -> str", "field", '`{"7":"v"}`'),
         ("json", "union (str | bytes)", "field", '`{"bytes":"AQI="}`'),
         ("json", "int", "field", "`18446744073709551616`"),
+        ("json", "datetime_utc", "field", '`"2026-01-02T00:00:00+00:00"`'),
+        ("json", "uuid", "list", '`["00000000-0000-0000-0000-000000000005","00000000-0000-0000-0000-000000000005"]`'),
+        ("protobuf", "date", "optional", "`optional int32`"),
+        ("flatbuffers", "timedelta", "field", "`long`"),
+        ("header", "uuid", "list of 2", "`16s16s`"),
+        ("msgpack", "set of int32", "field", "`[3, 7]`"),
         ("msgpack", "bytes", "field", r"`b'\x01\x02'`"),
         ("msgpack", "map int32 -> str", "field", "`{7: 'v'}`"),
         ("msgpack", "union (str | bytes)", "field", r"`b'\x01\x02'`"),
         ("msgpack", "int", "field", "refused: integers over 64 bits have no form"),
+        # RFC 8746: tag 64 is an array of uint8.
+        ("cbor", "tensor any", "field", r"`CBORTag(64, b'\x01\x02')`"),
+        ("cbor", "int", "field", "`18446744073709551616`"),
+        ("bson", "map int32 -> str", "field", "`{'7': 'v'}`"),
+        ("bson", "tensor any", "field", r"`{'dtype': 'uint8', 'shape': [2], 'data': b'\x01\x02'}`"),
+        ("bson", "int", "field", "refused: integers over 64 bits have no form"),
         ("pickle", "bytes", "field", r"`b'\x01\x02'`"),
         ("protobuf", "int8", "field", "`int32`"),
         ("protobuf", "int32", "optional", "`optional int32`"),
@@ -93,6 +113,14 @@ def test_rows_and_columns_hold_every_kind():
         ("avro", "bool", "union option", '`["boolean", "string"]`'),
         ("avro", "null", "list", '`{"type": "array", "items": ["null"]}`'),
         ("avro", "map str -> int32", "field", '`{"type": "map", "values": "int"}`'),
+        ("arrow", "uint16", "optional", "`uint16`"),
+        ("arrow", "uint16", "field", "`uint16 not null`"),
+        ("arrow", "map int32 -> str", "field", "`map<int32, string> not null`"),
+        ("arrow", "int", "field", "refused: integers over 64 bits have no form"),
+        ("safetensors", "int32", "field", '`"__metadata__":{"x":"7"}`'),
+        ("safetensors", "bytes", "field", '`"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}`'),
+        ("kserve", "int32", "optional", '`"parameters":{"x":7}` or nothing'),
+        ("kserve", "int32", "may be absent or None", "refused: None has no form here beside a field that is missing"),
         ("header", "uint16", "field", "`1H`"),
         ("header", "str[4]", "list of 2", "`4s4s`"),
         ("header", "null", "field", "nothing"),
@@ -113,7 +141,8 @@ def test_a_field_is_refused_where_the_codec_refuses_it(wire):
     except CodecUnavailableError as error:
         pytest.skip(str(error))
     inner = Record("Inner", (Field("a", ROW["int32"][0], 1),))
+    more = (Field("beside", ROW["tensor any"][0], 2),) if wire == "kserve" else ()  # which carries nothing without one
     for name, (type_, _) in ROW.items():
-        schema = Schema(Ref("Row"), (Record("Row", (Field("x", type_, 1),)), inner))
+        schema = Schema(Ref("Row"), (Record("Row", (Field("x", type_, 1), *more)), inner))
         refused = found(wire, name, "field").startswith("refused: ")
         assert bool(registry.check(CODEC[wire], schema)) == refused, name

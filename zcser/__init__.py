@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from zcser.flat.bfbs import load_bfbs
     from zcser.flat.fbs import load_fbs
     from zcser.native import backend
-    from zcser.protowire.load import load_descriptors, load_proto
+    from zcser.protowire.load import load_descriptors, load_message, load_proto
     from zcser.registry import available, check, codec
     from zcser.schema.annotations import Id
     from zcser.schema.content_key import ContentKey, content_key
+    from zcser.schema.document import emit_schema
+    from zcser.schema.from_document import load_schema
     from zcser.schema.model import Schema
     from zcser.schema.normal import normal
+    from zcser.tree.json_schema import load_json_schema
 
 __version__ = "0.1.0"
 
@@ -44,11 +47,15 @@ _HOME = {
     "check": "zcser.registry",
     "codec": "zcser.registry",
     "content_key": "zcser.schema.content_key",
+    "emit_schema": "zcser.schema.document",
     "equal": "zcser.core.fidelity",
     "load_bfbs": "zcser.flat.bfbs",
     "load_descriptors": "zcser.protowire.load",
     "load_fbs": "zcser.flat.fbs",
+    "load_message": "zcser.protowire.load",
+    "load_json_schema": "zcser.tree.json_schema",
     "load_proto": "zcser.protowire.load",
+    "load_schema": "zcser.schema.from_document",
     "lookup": "zcser.core.view",
     "normal": "zcser.schema.normal",
     "release": "zcser.core.view",
@@ -75,11 +82,15 @@ __all__ = [
     "check",
     "codec",
     "content_key",
+    "emit_schema",
     "equal",
     "load_bfbs",
     "load_descriptors",
     "load_fbs",
+    "load_json_schema",
+    "load_message",
     "load_proto",
+    "load_schema",
     "lookup",
     "normal",
     "release",

@@ -8,27 +8,41 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import numpy as np
 
+from zcser.arrow.types import columns_of
 from zcser.avro.emit import avro_schema
 from zcser.avro.plan import Plan as AvroPlan
+from zcser.capnp.emit import emit_capnp
+from zcser.codecs.bson import BsonCodec
+from zcser.codecs.cbor2 import Cbor2Codec
 from zcser.codecs.json import JsonCodec
+from zcser.codecs.kserve import KserveCodec
 from zcser.codecs.msgpack import MsgpackCodec
+from zcser.codecs.pickle import PickleCodec
 from zcser.codecs.pickle5 import Pickle5Codec
+from zcser.codecs.safetensors import SafetensorsCodec
 from zcser.core.errors import SchemaError
 from zcser.core.options import Limits, Options
 from zcser.flat.emit import emit_fbs
 from zcser.header.layout import layout_of
 from zcser.header.plan import Plan
+from zcser.lower.code import Conversion
 from zcser.protowire.emit import emit_proto
+from zcser.schema.lower import lowering_of
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -38,12 +52,14 @@ from zcser.schema.model import (
     Int,
     Kind,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
@@ -94,6 +110,8 @@ class Wire:
         The columns.
     emit
         Where the wire has a schema language: its emitter.
+    text
+        As in `Codec`: what dates and their like stand as.
     """
 
     name: str
@@ -101,9 +119,18 @@ class Wire:
     show: Callable[[Schema, tuple[Any, ...]], list[str]]
     places: tuple[Place, ...]
     emit: Callable[[Schema], str] | None = None
+    text: bool = False
 
 
 _INNER = Record("Inner", (Field("a", Int(32), 1),))
+
+_TEXTS: tuple[tuple[str, Callable[[str], Any], str], ...] = (
+    ("path", Path, "a/b"),
+    ("ipv4", ipaddress.IPv4Address, "10.0.0.1"),
+    ("ipv6", ipaddress.IPv6Address, "::1"),
+    ("ipv4_network", ipaddress.IPv4Network, "10.0.0.0/8"),
+    ("ipv6_network", ipaddress.IPv6Network, "fe80::/10"),
+)
 
 KINDS: tuple[tuple[Type, Any], ...] = (
     (Null(), None),
@@ -126,6 +153,16 @@ KINDS: tuple[tuple[Type, Any], ...] = (
     (Map(Bool(), Str()), {True: "v"}),
     (Union((Int(32), Str())), 7),
     (Union((Str(), Bytes())), b"\x01\x02"),
+    (Logical("datetime"), datetime(2026, 1, 2, tzinfo=UTC)),
+    (Logical("datetime_utc"), datetime(2026, 1, 2, tzinfo=UTC)),
+    (Logical("datetime_naive"), datetime(2026, 1, 2)),  # noqa: DTZ001 - naive
+    (Logical("date"), date(2026, 1, 2)),
+    (Logical("time"), time(3, 4, 5)),
+    (Logical("timedelta"), timedelta(seconds=1)),
+    (Logical("decimal"), Decimal("1.50")),
+    (Logical("uuid"), UUID(int=5)),
+    *((Logical(name), cls(text)) for name, cls, text in _TEXTS),
+    (Set(Int(32)), {7, 3}),
 )
 """The rows: a type, and a sample of it. Optional and list are columns."""
 
@@ -181,10 +218,28 @@ def _msgpack(schema: Schema, values: tuple[Any, ...]) -> list[str]:
     return [repr(tree["x"]) if tree else "" for tree in trees]
 
 
+def _cbor(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = Cbor2Codec[Any](schema, Options())
+    trees = [codec.convert(_message(value)) for value in values]
+    return [repr(tree["x"]) if tree else "" for tree in trees]
+
+
+def _bson(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = BsonCodec[Any](schema, Options())
+    trees = [codec.convert(_message(value)) for value in values]
+    return [repr(tree["x"]) if tree else "" for tree in trees]
+
+
 def _pickle(schema: Schema, values: tuple[Any, ...]) -> list[str]:
     codec = Pickle5Codec[Any](schema, Options(allow_untrusted_code=True))
     trees = [codec.load(codec.encode(_message(value))) for value in values]
     return [repr(tree["x"]) if tree else "" for tree in trees]
+
+
+def _objects(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = PickleCodec[Any](schema, Options(allow_untrusted_code=True))
+    found = [codec.load(codec.encode(_message(value))) for value in values]
+    return [repr(value["x"]) if value else "" for value in found]
 
 
 def _protobuf(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
@@ -194,6 +249,11 @@ def _protobuf(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
 def _flatbuffers(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     field, *more = _declared(emit_fbs(schema), r"  x: (.+);(?:  //.*)?", _shared(emit_fbs))
     return [re.sub(r" \(id: \d+\)|(?<=\()id: \d+, ", "", field), *more]
+
+
+def _capnp(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    field, *more = _declared(emit_capnp(schema), r"  x @\d+ :(.+);(?:  #.*)?", _shared(emit_capnp))
+    return [f"{field}, beside a flag" if "  hasX @" in emit_capnp(schema) else field, *more]
 
 
 def _header(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
@@ -209,14 +269,39 @@ def _thrift(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
     return _declared(emit_thrift(schema), "  1: (.+) x", _shared(emit_thrift))
 
 
+def _arrow(schema: Schema, _values: tuple[Any, ...]) -> list[str]:
+    return [str(columns_of(schema, "arrow").struct.field("x")).removeprefix("pyarrow.Field<x: ").removesuffix(">")]
+
+
+def _safetensors(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    codec = SafetensorsCodec[Any](schema, Options())
+    heads = [bytes(codec.encode_segments(_message(value))[0][8:]) for value in values]
+    return [head.decode().rstrip()[1:-1] for head in heads]
+
+
+def _kserve(schema: Schema, values: tuple[Any, ...]) -> list[str]:
+    # Beside an input, without which there is no message.
+    row, *others = schema.records
+    beside = Field("beside", Tensor("uint8", (0,)), 2)
+    records = (Record(row.name, (*row.fields, beside)), *others)
+    codec = KserveCodec[Any](Schema(schema.root, records), Options())
+    found = []
+    for value in values:
+        head = bytes(codec.encode_segments({**_message(value), "beside": np.zeros(0, np.uint8)})[0])
+        document = json.loads(head.partition(b"\r\n\r\n")[2])
+        document["inputs"] = [tensor for tensor in document["inputs"] if tensor["name"] != "beside"]
+        kept = {key: part for key, part in document.items() if part}
+        found.append(json.dumps(kept, separators=(",", ":"))[1:-1])
+    return found
+
+
+_WORDS = ("message ", "enum ", "table ", "union ", "struct ")
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The declarations of an emitted schema, by name."""
     blocks = [block.strip() for block in text.split("\n\n")]
-    return {
-        block.split()[1]: block
-        for block in blocks
-        if block.startswith(("message ", "enum ", "table ", "union ", "struct "))
-    }
+    return {block.split()[1]: block for block in blocks if block.startswith(_WORDS)}
 
 
 def _declared(text: str, field: str, shared: dict[str, str]) -> list[str]:
@@ -239,9 +324,17 @@ def _shared(emit: Callable[[Schema], str]) -> dict[str, str]:
 
 
 WIRES = (
-    Wire("json", "The text of the field's value, as `json` writes it.", _json, _PLACES),
+    Wire("json", "The text of the field's value, as `json` writes it.", _json, _PLACES, text=True),
     Wire("msgpack", "The field's value as the msgpack library reads it back, in Python's notation.", _msgpack, _PLACES),
+    Wire(
+        "cbor",
+        "What the cbor2 library is given for the field's value, in Python's notation; tags by number.",
+        _cbor,
+        _PLACES,
+    ),
+    Wire("bson", "What the bson library is given for the field's value, in Python's notation.", _bson, _PLACES),
     Wire("pickle", "The field's value as it is unpickled, in Python's notation.", _pickle, _PLACES),
+    Wire("pickle-objects", "The field's value as it is unpickled by `pickle`.", _objects, _PLACES),
     Wire(
         "protobuf",
         "The field's declaration in proto3 less its name and number, then the messages made for it.",
@@ -269,6 +362,21 @@ WIRES = (
         _PLACES,
         emit_thrift,
     ),
+    Wire("arrow", "The type of the field's column.", _arrow, _PLACES),
+    Wire("safetensors", "What the header holds of the field, less its braces.", _safetensors, _PLACES),
+    Wire(
+        "kserve",
+        "What the JSON of the body holds of the field, less its braces, beside another input.",
+        _kserve,
+        _PLACES,
+    ),
+    Wire(
+        "capnp",
+        "The type of the field in .capnp, with the flag that tells whether a scalar is there, then the structs made for it.",
+        _capnp,
+        _PLACES,
+        emit_capnp,
+    ),
     Wire("header", "The format of Python's `struct`, little-endian, gaps as `x`.", _header, _FIXED_PLACES),
 )
 
@@ -279,8 +387,13 @@ def cell(wire: Wire, type_: Type, sample: Any, place: Place) -> str:
         schema = _schema(place.put(type_), required=place.required)
     except SchemaError as error:
         return f"no such schema: {_short(error)}"
+    values = place.fill(sample)
+    lowering = lowering_of(schema, text=wire.text)
+    if lowering is not None:
+        schema, lower = lowering.wire, Conversion(lowering).lower(schema.records[0].fields[0].type)
+        values = tuple(value if value is _ABSENT else lower(value) for value in values)
     try:
-        texts = wire.show(schema, place.fill(sample))
+        texts = wire.show(schema, values)
     except SchemaError as error:
         return f"refused: {_short(error)}"
     joint = "<br>" if wire.emit is not None else " or "

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple, TypeVar, overload
 from zcser.core.codec import Codec, CodecInfo, set_directory
 from zcser.core.errors import CodecUnavailableError, SchemaError, UnknownCodecError
 from zcser.core.options import Options
+from zcser.lower.codec import bound
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import Record, Schema
 
-__all__ = ["Refusal", "available", "check", "codec", "codec_class", "info", "names"]
+__all__ = ["Refusal", "available", "check", "codec", "codec_class", "info", "names", "schema_for"]
 
 T = TypeVar("T")
 
@@ -99,7 +100,8 @@ def codec(name: str, schema: Any, **options: Any) -> Codec[Any]:
     name
         A name out of `names`, as ``"protobuf"``.
     schema
-        A dataclass, msgspec Struct or TypedDict, an annotation made of them, or a `Schema`.
+        A class with fields (dataclass, msgspec Struct, attrs, pydantic model, TypedDict, NamedTuple), an annotation made of
+        them, a generated protobuf message class, or a `Schema`.
     **options
         Fields of `zcser.Options`: limits, unknown_fields, deterministic, guard, strict, tensors, aligned,
         allow_untrusted_code.
@@ -118,7 +120,22 @@ def codec(name: str, schema: Any, **options: Any) -> Codec[Any]:
         The schema cannot be made, or has a kind that this format cannot carry, with its path.
     """
     cls = codec_class(name)
-    return cls(schema_of(schema), make_options(options))
+    return bound(cls, schema_for(schema), make_options(options))
+
+
+def schema_for(source: Any) -> Schema:
+    """The schema of anything that `codec` takes; a generated protobuf message class is known by its descriptor.
+
+    Raises
+    ------
+    SchemaError
+        None can be made.
+    """
+    if isinstance(source, type) and hasattr(source, "DESCRIPTOR") and hasattr(source, "FromString"):
+        from zcser.protowire.load import load_message
+
+        return load_message(source)
+    return schema_of(source)
 
 
 def make_options(options: dict[str, Any]) -> Options:
@@ -153,10 +170,10 @@ def check(name: str, schema: Any, **options: Any) -> list[Refusal]:
         Empty where the codec carries the schema. A refusal of the whole stands alone, with an empty path.
     """
     cls, made = codec_class(name), make_options(options)
-    left, refusals = schema_of(schema), []
+    left, refusals = schema_for(schema), []
     while True:
         try:
-            cls(left, made)
+            bound(cls, left, made)
         except SchemaError as error:
             refusals.append(Refusal(error.path or "", error.reason))
             without = _without(left, error.path or "")

@@ -12,6 +12,7 @@ import pytest
 from tests.report.results import realistic
 from zcser import load_fbs, payloads, registry
 from zcser.cli import main
+from zcser.cli.forms import FORMS
 from zcser.measure.result import Copies, load_result
 
 
@@ -62,6 +63,13 @@ def test_schema_of_a_file_and_of_a_class(tmp_path, capsys):
     assert "kv_cache_offset" in capsys.readouterr().out
 
 
+def test_schema_as_an_arrow_schema(capsys):
+    pytest.importorskip("pyarrow")
+    assert main(["schema", "zcser.payloads.messages:BatchMeta", "--emit", "arrow"]) == 0
+    first = json.loads(capsys.readouterr().out)["schema"]["fields"][0]
+    assert (first["name"], first["type"]) == ("batch_id", {"name": "int", "bitWidth": 64, "isSigned": False})
+
+
 def test_schema_of_a_flatbuffers_schema(tmp_path, capsys):
     source = tmp_path / "m.fbs"
     source.write_text("namespace a; table T { x:ushort = 7; } root_type T;")
@@ -80,7 +88,7 @@ def test_schema_of_a_flatbuffers_schema(tmp_path, capsys):
     assert "a FlatBuffers schema already" in capsys.readouterr().err
     for name in ("absent.fbs", "absent.bfbs"):
         assert main(["schema", str(tmp_path / name)]) == 2
-        assert "No such file" in capsys.readouterr().err
+        assert "there is no such file" in capsys.readouterr().err
 
 
 def test_check_gives_each_refusal_with_path_and_reason(capsys):
@@ -223,3 +231,63 @@ def test_interrupted_result_is_reported_as_incomplete(tmp_path, capsys):
     dataclasses.replace(realistic(), complete=False).save(path)
     assert main(["report", str(path)]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("Interrupted, so incomplete: ")
+
+
+def test_an_edited_schema_is_taken_back(tmp_path, capsys):
+    source, edited = tmp_path / "rows.ndjson", tmp_path / "edited.json"
+    source.write_text('{"id": 7, "note": "x"}\n{"id": 8}\n')
+    assert main(["schema", str(source), "--emit", "zcser"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    document["records"]["Root"]["fields"][0] |= {"id": 5, "type": "uint16"}
+    edited.write_text(json.dumps(document))
+    assert main(["schema", str(source), "--schema", str(edited), "--emit", "proto"]) == 0
+    proto = capsys.readouterr().out
+    assert "uint32 id = 5;" in proto
+    assert main(["schema", "--schema", str(edited), "--emit", "proto"]) == 0
+    assert capsys.readouterr().out == proto
+    assert main(["schema", "--schema", str(edited), "--emit", "fbs"]) == 0
+    assert "id: ushort (id: 4);" in capsys.readouterr().out
+    for command in (["check", "--schema", str(edited)], ["check", str(source), "--schema", str(edited)]):
+        assert main(command) == 0
+        assert "header" in capsys.readouterr().out
+
+
+def test_a_value_that_does_not_fit_the_schema_is_told_with_line_and_path(tmp_path, capsys):
+    source, schema = tmp_path / "rows.ndjson", tmp_path / "schema.json"
+    schema.write_text(
+        json.dumps({"type": "object", "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 255}}})
+    )
+    for line, reason in [
+        ('{"n": 256}', "line 3: integer is outside uint8 (at /n)"),
+        ('{"n": "x"}', "line 3: uint8 is needed, not str 'x' (at /n)"),
+        ('{"n": 1, "m": 2}', "line 3: 'm' is not a field of Root (at the root)"),
+        ('{"n": 1', "line 3: Expecting ',' delimiter (at byte 7)"),
+    ]:
+        source.write_text('{"n": 1}\n\n' + line)
+        for command in ("schema", "compare", "check"):
+            assert main([command, str(source), "--schema", str(schema)]) == 2
+            assert f"zcser: {source}: {reason}" in capsys.readouterr().err
+    for arguments, reason in [
+        (["compare", "--schema", str(schema)], "built-in payloads have schemas of their own"),
+        (["schema", "zcser.payloads.messages:BatchMeta", "--schema", str(schema)], "is a schema itself"),
+        (["schema", str(source), "--schema", str(source)], "rows.ndjson: no schema; schemas are"),
+        (["schema", "--schema", "absent.json"], "absent.json: there is no such file"),
+    ]:
+        assert main(arguments) == 2
+        assert reason in capsys.readouterr().err
+
+
+def test_every_form_is_written_and_a_missing_library_is_told(tmp_path, capsys, monkeypatch):
+    source = tmp_path / "m.json"
+    source.write_text('{"id": 7, "tags": ["a"]}')
+    written = {}
+    for form in FORMS:
+        assert main(["schema", str(source), "--emit", form]) == 0
+        written[form] = capsys.readouterr().out
+        assert main(["schema", str(source), "--emit", form]) == 0
+        assert capsys.readouterr().out == written[form]
+    assert all("tags" in text for text in written.values())
+    assert len(set(written.values())) == len(FORMS)
+    monkeypatch.setitem(FORMS, "proto", ("zcser.no_such_module", "emit", "protobuf"))
+    assert main(["schema", str(source), "--emit", "proto"]) == 2
+    assert "pip install 'zcser[protobuf]'" in capsys.readouterr().err

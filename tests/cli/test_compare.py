@@ -48,11 +48,20 @@ def refused(capsys, *arguments):
     return err
 
 
-def test_without_a_source_all_built_in_payloads_and_all_codecs_are_measured(requests, capsys):
+def test_without_a_source_all_built_in_payloads_are_measured_with_twelve_codecs(requests, capsys):
     assert main(["compare"]) == 0
     (request,) = requests
     assert [payload.name for payload in request.payloads] == list(payloads.names())
-    assert (request.codecs, request.operations, request.preset) == ((), (), "quick")
+    assert (request.operations, request.preset) == ((), "quick")
+    first = "flatbuffers flatbuffers-official header json msgpack msgspec-json msgspec-msgpack orjson ormsgpack pickle5 protobuf simdjson"
+    assert set(first.split()) <= set(request.codecs)
+    assert not {"avro", "capnp", "arrow", "ujson", "pickle"} & set(request.codecs)
+
+
+@pytest.mark.parametrize("arguments", [["--codecs", "all"], ["--payload", "llm-chunk"]])
+def test_all_codecs_are_measured_on_request_and_on_few_payloads(requests, capsys, arguments):
+    assert main(["compare", *arguments]) == 0
+    assert requests[0].codecs == ()
 
 
 def test_arguments_reach_the_request(requests, capsys):

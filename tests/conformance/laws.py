@@ -61,6 +61,11 @@ def codecs(operation: str = "decode") -> list[Any]:
     return [param(name) for name in registry.names() if has(name, operation)]
 
 
+def carriers(case: str, operation: str = "decode") -> list[Any]:
+    """Parameters: every codec that the table expects to carry a case, of those that have an operation."""
+    return [value for value in codecs(operation) if value.values[0] in row(case)["carry"]]
+
+
 def cells(operation: str = "decode", *, cases: tuple[str, ...] = tuple(CASES)) -> list[Any]:
     """Parameters: every (codec, case) that the table expects, of the codecs that have an operation."""
     return [
@@ -148,15 +153,33 @@ def _not_finite(value: Any) -> bool:
     return type(value) is float and not math.isfinite(value)
 
 
+def _holds_nul(value: Any) -> bool:
+    return type(value) is str and "\0" in value
+
+
 def _ends_in_nul(value: Any) -> bool:
     return type(value) is str and value.endswith("\0")
+
+
+def _has_no_datatype(value: Any) -> bool:
+    # The table of the protocol's own document, and Triton's BF16.
+    return isinstance(value, np.ndarray) and value.dtype.name not in KSERVE
+
+
+KSERVE = {
+    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "bfloat16",
+}  # fmt: skip
 
 
 REFUSALS: dict[str, tuple[tuple[str, Callable[[Any], bool]], ...]] = {
     "json": (("no form", _not_finite),),
     "orjson": (("no form", _not_finite),),
     "msgspec-json": (("no form", _not_finite),),
+    "safetensors": (("no form", _not_finite),),
+    "kserve": (("no form", _not_finite), ("no datatype", _has_no_datatype)),
     "header": (("NUL", _ends_in_nul),),
+    "ujson": (("no form", _not_finite),),
+    "bson": (("NUL", _holds_nul),),
 }
 
 

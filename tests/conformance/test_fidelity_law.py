@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +28,9 @@ from zcser.schema.model import Schema, Str
 
 MUST_REFUSE = [
     *(pytest.param(name, list[float], [number], id=f"{name} {number}")
-      for name in ("json", "orjson", "msgspec-json") for number in (float("nan"), float("inf"), float("-inf"))),
+      for name in ("json", "orjson", "msgspec-json", "safetensors") for number in (float("nan"), float("inf"), float("-inf"))),
+    *(pytest.param("kserve", list[float], [number], id=f"kserve {number}") for number in (float("nan"), float("inf"))),
+    pytest.param("kserve", np.ndarray, np.zeros(1, np.complex64), id="kserve complex64"),
     *(pytest.param("header", Schema(Str(4)), text, id=f"header {text!r}") for text in ("\0", "a\0", "abc\0")),
 ]  # fmt: skip
 

@@ -7,7 +7,9 @@ for them, and about texts made by hand.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import enum
+import functools
 import math
 import re
 import tomllib
@@ -18,7 +20,8 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 
-from tests.conformance.laws import INFO, has, read, written
+from tests.conformance import laws
+from tests.conformance.laws import INFO, has, read
 from tests.conformance.schemas import Branch
 from zcser import registry
 from zcser.core.errors import DecodeError, EncodeError, SchemaError, ZcserError
@@ -33,10 +36,33 @@ POLICY: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "tests" / "expected" /
 Text = Annotated[str, Str(16)]
 """Of a size that fixed layouts can hold too; others bound it."""
 
+BESIDE = np.zeros(1, np.uint8)
+"""An input, for codecs that carry nothing without one."""
+
+
+@functools.cache
+def _around(schema: Any) -> Any:
+    fields = [("value", schema), ("beside", Annotated[np.ndarray, Tensor("uint8", (1,))])]
+    return dataclasses.make_dataclass("Around", fields)
+
+
+def around(name: str, schema: Any) -> Any:
+    """The schema that a codec is asked about."""
+    return _around(schema) if name == "kserve" else schema
+
+
+def inside(name: str, schema: Any, value: Any) -> Any:
+    return around(name, schema)(value, BESIDE) if name == "kserve" else value
+
+
+def written(name: str, schema: Any, value: Any) -> bytes:
+    return laws.written(name, around(name, schema), inside(name, schema, value))
+
 
 def encodes(name: str, schema: Any, value: Any, **options: Any) -> str:
     """``"kept"``, ``"changed"`` or ``"refused"``: what becomes of a value; for readers, by what writes for them."""
     try:
+        schema, value = around(name, schema), inside(name, schema, value)
         writer = registry.codec(name if has(name, "encode") else "json", schema, **options)
         data = writer.encode(value)
     except EncodeError:
@@ -46,8 +72,10 @@ def encodes(name: str, schema: Any, value: Any, **options: Any) -> str:
 
 def reads(name: str, schema: Any, data: bytes, **options: Any) -> Any:
     """The decoded value, by view too; ``"refused"`` for a `DecodeError`."""
-    found = read(registry.codec(name, schema, **options), data)
-    return "refused" if isinstance(found, DecodeError) else found
+    found = read(registry.codec(name, around(name, schema), **options), data)
+    if isinstance(found, DecodeError):
+        return "refused"
+    return found.value if name == "kserve" else found
 
 
 def one(answers: set[Any]) -> Any:
@@ -69,7 +97,7 @@ def nan(name: str) -> str:
 def nan_in_tensor(name: str) -> str:
     bits = np.array([0x7FF0000000000001, 0xFFF8000000000123, 0x7FF0000000000000], np.uint64).view(np.float64)
     schema = Annotated[np.ndarray, Tensor("float64", (3,))]
-    found = registry.codec(name, schema).decode(written(name, schema, bits))
+    found = reads(name, schema, written(name, schema, bits))
     return "kept" if found.view(np.uint64).tolist() == bits.view(np.uint64).tolist() else "changed"
 
 
@@ -155,6 +183,8 @@ def lone_surrogate(name: str) -> str:
 
 def utf8(name: str) -> str:
     data = written(name, Text, "q\u00e9z")
+    if b"q\xe9z" in data:
+        return "latin"
     assert data.count(b"q\xc3\xa9z") == 1
     return one({reads(name, Text, data.replace(b"\xc3\xa9", bad)) for bad in (b"\xc3(", b"\xa9\xa9", b"\xc0\x80")})
 
@@ -232,11 +262,12 @@ def bytes_(name: str) -> str:
 def elements(name: str) -> str:
     tight = Limits(elements=9)
     try:
-        data = written(name, list[list[int]], [[1] * 4] * 2)
+        schema, value = (list[int], [1] * 10) if name == "kserve" else (list[list[int]], [[1] * 4] * 2)
+        data = written(name, schema, value)
     except SchemaError:
         return "no_lists"
-    answers = {encodes(name, list[list[int]], [[1] * 4] * 2, limits=tight)}
-    return one(answers | {reads(name, list[list[int]], data, limits=tight)})
+    answers = {encodes(name, schema, value, limits=tight)}
+    return one(answers | {reads(name, schema, data, limits=tight)})
 
 
 def trailing(name: str) -> str:

@@ -37,7 +37,7 @@ import numpy as np
 import pytest
 
 import zcser
-from tests.conformance.laws import BY_ORDER, INFO, assert_same, codecs, has, param, written
+from tests.conformance.laws import BY_ORDER, INFO, KSERVE, assert_same, carriers, codecs, has, param, written
 from zcser import registry
 from zcser.core.buffers import address
 from zcser.core.errors import DecodeError, EncodeError, FrameChecksumError, FrameError
@@ -49,8 +49,8 @@ from zcser.schema.annotations import Id, Int32
 from zcser.schema.model import Bytes, Tensor
 
 LARGE = 1 << 20
-OPEN = [value for value in codecs() if value.values[0] != "header"]
-WRITERS = [value for value in codecs("encode") if value.values[0] != "header"]
+OPEN = carriers("json_like")
+WRITERS = carriers("json_like", "encode")
 SAFE = [param(name) for name, info in INFO.items() if not info.trusted_only]
 
 
@@ -126,7 +126,7 @@ def test_2_what_decode_copied_retains_no_message(name):
     data.clear()  # which an alias of it would not allow
     assert_same(thumbnail, image().thumbnail)
     base = thumbnail
-    while base.base is not None:
+    while getattr(base, "base", None) is not None:
         base = base.base
     assert memoryview(base).nbytes <= 4096
 
@@ -149,6 +149,8 @@ LAYOUTS: dict[str, np.ndarray[Any, Any]] = {
 @pytest.mark.parametrize("name", codecs("encode"))
 def test_3_arrays_come_back_whatever_their_layout(name, layout):
     array = LAYOUTS[layout]
+    if name == "kserve" and array.dtype.name not in KSERVE:
+        return  # test_tensors.py holds that it is refused, and by what words
     codec = registry.codec(name, Annotated[np.ndarray, Tensor(array.dtype.name, array.shape)])
     found = codec.decode(codec.encode(array))
     assert (found.dtype, found.shape) == (array.dtype.newbyteorder("="), array.shape)
@@ -213,13 +215,13 @@ def imports_of(path: Path) -> set[str]:
     return names | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
-def test_5_no_codec_but_that_of_pickles_imports_pickle():
+def test_5_no_codec_but_those_of_pickles_imports_pickle():
     root = Path(zcser.__file__).parent
-    layer = [path for part in ("core", "schema", "tree", "flat", "protowire", "header", "avro", "thrift", "frame", "codecs") for path in
+    layer = [path for part in ("core", "schema", "tree", "flat", "protowire", "header", "avro", "thrift", "arrow", "frame", "codecs") for path in
              (root / part).rglob("*.py")]  # fmt: skip
     assert len(layer) > 100
     users = [path for path in layer if imports_of(path) & {"pickle", "_pickle", "dill", "cloudpickle", "shelve"}]
-    assert [path.stem for path in users if path.stem != "pickle5"] == []
+    assert [path.stem for path in users if path.stem not in {"pickle5", "pickle"}] == []
 
 
 @dataclasses.dataclass
@@ -237,7 +239,8 @@ class Reordered:
     added: Annotated[str, Id(4)] = "default"
 
 
-@pytest.mark.parametrize("name", [value for value in OPEN if value.values[0] not in BY_ORDER])
+# pickle goes by the class.
+@pytest.mark.parametrize("name", [value for value in OPEN if value.values[0] not in {*BY_ORDER, "pickle"}])
 def test_6_fields_are_found_whatever_their_order(name):
     codec = registry.codec(name, Reordered)
     data = written(name, Ordered, Ordered(1, "two", [3.0]))

@@ -164,6 +164,7 @@ BROKEN: dict[str, tuple[Any, tuple[bytes, ...]]] = {
     "protobuf": (dict[str, str], (b"\x0a", b"\x0a\x02\x0a\x05", b"\x0a\x03\x0a\x01\xff", b"\xff" * 9)),
     "flatbuffers": (dict[str, str], (b"", b"\0" * 9, b"\xff" * 64)),
     "header": (Row, (b"", b"\0" * 99)),
+    "kserve": (list[str], (b"", b"{", b'{"inputs":[]}', b"\xff" * 64)),
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,13 +16,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.conformance.laws import codecs, has, writer_of, written
+from tests.conformance.laws import KSERVE, carriers, codecs, has, writer_of, written
 from tests.conformance.strategies import tensor
 from tests.conftest import SHARED_DATA
 from zcser import registry
 from zcser.core.codec import Codec
 from zcser.core.dtypes import MAX_DIMENSIONS, NAMES
-from zcser.core.errors import EncodeError
+from zcser.core.errors import EncodeError, SchemaError
 from zcser.schema.model import Tensor
 
 LAYOUTS = ("C", "F", "strided", "reversed", "read-only", "big-endian")
@@ -46,6 +47,17 @@ def codec_of(name: str, dtype: str | None, shape: tuple[int, ...] | None) -> Cod
 
 def codec_for(name: str, array: np.ndarray[Any, Any]) -> Codec[Any]:
     return codec_of(name, array.dtype.name, array.shape) if name == FIXED else codec_of(name, None, None)
+
+
+def is_refused(name: str, array: np.ndarray[Any, Any]) -> bool:
+    """Whether a wire has no form for a dtype, which must then be said with the dtype, when encoding or when the codec is made."""
+    if name != "kserve" or array.dtype.name in KSERVE:
+        return False
+    with pytest.raises(EncodeError, match=re.escape(f"no datatype for {array.dtype.name}")):
+        codec_for(name, array).encode(array)
+    with pytest.raises(SchemaError, match="no datatype"):
+        registry.codec(name, Annotated[np.ndarray, Tensor(array.dtype.name)])
+    return True
 
 
 def assert_carried(codec: Codec[Any], array: np.ndarray[Any, Any]) -> None:
@@ -77,6 +89,8 @@ def test_every_dtype_and_layout_comes_back_with_its_bits(name, dtype):
     for number, shape in enumerate(SHAPES):
         for layout in LAYOUTS:
             array = tensor(dtype, shape, number, layout)
+            if is_refused(name, array):
+                continue
             assert_carried(codec_for(name, array), array)
 
 
@@ -100,6 +114,8 @@ def test_arrays_have_as_many_dimensions_as_numpy_allows(name):
 def test_21_a_dtype_travels_by_its_name(name, dtype):
     # dtype.str is <V2, <V1, and <f1, which numpy cannot read back.
     array = np.array([1, 2, 3], getattr(ml_dtypes, dtype))
+    if is_refused(name, array):
+        return
     codec = codec_for(name, array)
     found = codec.decode(codec.encode(array))
     assert (found.dtype, found.astype(np.int64).tolist()) == (array.dtype, [1, 2, 3])
@@ -145,7 +161,8 @@ def test_25_what_is_no_array_of_numbers_is_refused_by_its_dtype(name, what):
     with pytest.raises(EncodeError, match=reason) as caught:
         registry.codec(name, Holder).encode(Holder(value))
     assert caught.value.path == "/tensor"
-    if type(value) is np.ndarray:  # bytes of a dtype that has no name are never taken, with the guard or without
+    # Bytes of a dtype that has no name are never taken, with the guard or without; a pickle says itself what they are.
+    if type(value) is np.ndarray and name != "pickle":
         with pytest.raises(EncodeError):
             registry.codec(name, Holder, guard="off").encode(Holder(value))
 
@@ -182,6 +199,8 @@ def test_tensors_of_other_libraries_are_taken_by_dlpack(name):
     for dtype in EXPORTED:
         for layout in ("C", "F", "strided", "reversed"):
             array = tensor(dtype, (2, 3), 1, layout)
+            if is_refused(name, array):
+                continue
             codec = codec_for(name, array)
             assert bits(codec.decode(codec.encode(Foreign(array)))) == bits(array)
 
@@ -201,7 +220,7 @@ def test_a_tensor_that_cannot_be_exported_is_refused_with_the_librarys_reason(na
         codec_for(name, array).encode(Foreign(array))
 
 
-@pytest.mark.parametrize("name", [value for value in ENCODERS if value.values[0] != FIXED])
+@pytest.mark.parametrize("name", carriers("unions", "encode"))
 def test_tensors_of_other_libraries_stand_in_unions_too_and_strict_refuses_them(name):
     array = np.arange(3.0)
     codec = registry.codec(name, np.ndarray | str)
@@ -223,6 +242,8 @@ def test_segments_alias_a_tensor_of_another_library(name):
 def test_tensors_that_were_read_are_given_to_other_libraries_by_dlpack(name):
     for dtype in EXPORTED:
         array = tensor(dtype, (2, 3), 1)
+        if is_refused(name, array):
+            continue
         codec = codec_for(name, array)
         found = codec.decode(codec.encode(array))
         given = np.from_dlpack(found)
@@ -264,6 +285,8 @@ def test_files_of_arrays_pass_through_every_codec(path):
         if not has(name, "encode") or writer_of(name) != name:
             continue
         for array in arrays:
+            if is_refused(name, array):
+                continue
             if array.dtype.name in NAMES:
                 assert_carried(codec_for(name, array), array)
             elif name != FIXED:

@@ -10,14 +10,14 @@ from typing import Any, TypedDict
 import numpy as np
 import pytest
 
-from tests.conformance.laws import assert_same, cells, codecs, make, messages, param, row, written
+from tests.conformance.laws import assert_same, carriers, cells, make, messages, param, row, written
 from tests.conformance.schemas import CASES, Point
 from zcser import registry
 from zcser.core.errors import ReleasedViewError, SchemaError
 from zcser.core.view import MapView, RecordView, SequenceView, View, at, release, to_value
 from zcser.schema.model import Ref
 
-OPEN = [value for value in codecs("view") if value.values[0] != "header"]
+OPEN = carriers("json_like", "view")
 
 
 @dataclasses.dataclass

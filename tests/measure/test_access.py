@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from zcser.core.view import MapView, RecordView, SequenceView, at, record_view_class
 from zcser.measure.access import aliases, flat_leaves, reader, shape_of, touch
+from zcser.payloads.places import leaves
 
 
 @dataclass
@@ -107,6 +109,17 @@ def test_a_value_with_views_has_the_leaves_of_its_copy():
     assert list(flat_leaves(copied)) != list(flat_leaves(changed))
     assert list(flat_leaves([1, [2]])) != list(flat_leaves([1, 2]))
     assert list(flat_leaves([1])) != list(flat_leaves((1,)))
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+def test_a_named_tuple_is_read_by_name():
+    assert shape_of({"a": Point(1, 2)}, ["/a/y"]) == ("key", "attribute")
+    assert list(flat_leaves(Point(1, 2))) == [Point, 1, 2]
+    assert list(leaves([Point(1, 2)])) == [((0, "x"), 1), ((0, "y"), 2)]
 
 
 def test_aliasing_is_told_by_address():

@@ -10,7 +10,9 @@ import struct
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import Any
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -60,6 +62,20 @@ def test_the_digest_is_of_tags_lengths_and_content():
     expected += b"l2:s1:as0:" + b"m1:s1:ki7;" + b"auint16 (1, 2)4:\x01\x00\x02\x00" + b"r3:Dogs0:"
     value = Everything("ä", -255, 0.5, b"\0", ["a", ""], {"k": 7}, np.array([[1, 2]], np.uint16), Dog(""))
     assert fingerprint(value) == hashlib.blake2b(expected, digest_size=8).hexdigest()
+
+
+class Span(NamedTuple):
+    day: date
+    took: timedelta
+
+
+def test_dates_decimals_and_sets_have_tags_of_their_own():
+    value = [Span(date(2026, 1, 2), timedelta(seconds=1)), {8, 0}, Decimal("1.50")]
+    schema = schema_of(list[Span | set[int] | Decimal])
+    expected = b"1 values" + b"l3:" + b"r4:Span" + b"vdate10:2026-01-02" + b"vtimedelta7:1000000"
+    expected += b"u2:i0;i8;" + b"vdecimal4:1.50"
+    payload = Payload("p", "", schema, functools.partial(same, value=value), field="", distinct=1, rotation="copies")
+    assert data_fingerprint(payload, 64) == hashlib.blake2b(expected, digest_size=8).hexdigest()
 
 
 @pytest.mark.parametrize(

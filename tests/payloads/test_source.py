@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from zcser.core.view import at
 from zcser.payloads import from_source
 from zcser.payloads.base import Payload, PayloadError
 from zcser.payloads.files import MAX_BYTES
-from zcser.schema.model import Kind
+from zcser.payloads.sources.schemas import load as load_schema
+from zcser.schema.model import Bytes, Field, Float, Kind, Record, Ref, Schema, Tensor
 
 MODULE = """
 from __future__ import annotations
@@ -96,11 +98,65 @@ def test_one_document_comes_in_copies_that_are_fresh_objects(folder):
 
 
 def test_lines_are_distinct_values_and_the_schema_is_that_of_all(folder):
-    lines = [json.dumps({"n": number % 70, "late": 1} if number > 90 else {"n": number % 70}) for number in range(100)]
+    lines = [json.dumps({"n": number, "late": 1} if number > 990 else {"n": number}) for number in range(1000)]
     payload = from_source(write(folder, "rows.jsonl", "\n\r\n".join(lines) + "\n"))
     assert (payload.rotation, payload.distinct) == ("distinct", 64)
-    assert [payload.make(number)["n"] for number in range(65)] == [*range(64), 0]
+    values = [payload.make(number) for number in range(65)]
+    assert len({value["n"] for value in values}) == 64
+    assert values[64] == values[0]
     assert [item.name for item in payload.schema.records[0].fields] == ["n", "late"]
+
+
+def test_a_sample_that_is_chosen_from_says_of_how_many_and_how_large(folder):
+    # 990 lines of 9 bytes and 10 of 109: nearest-rank p50 and p99 are 9, the largest is 109.
+    lines = [f'["{number:05}"]' for number in range(990)] + [f'["{number:0105}"]' for number in range(10)]
+    payload = from_source(write(folder, "rows.jsonl", "\n".join(lines)))
+    assert payload.doc.startswith("1,000 lines of 9 bytes at p50, 9 at p99, 109 at most; 64 of them stand for all")
+
+
+def test_a_ping_that_is_most_of_the_traffic_is_most_of_what_is_measured(folder):
+    lines = ['{"ping":1}'] * 900 + [json.dumps({"data": "x" * 50, "n": number}) for number in range(100)]
+    payload = from_source(write(folder, "rows.jsonl", "\n".join(lines)))
+    pings = sum("ping" in payload.make(number) for number in range(64))
+    # Its share is 57.6 of 64, and what is chosen out of each sixteenth of the sizes may be one off.
+    assert 56 <= pings <= 59
+    assert payload.distinct == 64 - pings + 1
+    assert payload.rotation == "copies"
+
+
+def test_files_and_folders_are_one_sample(folder):
+    (folder / "many").mkdir()
+    for number in range(3):
+        write(folder, f"many/{number}.json", json.dumps({"a": number, **({"b": "x"} if number else {})}))
+    (folder / "many/.hidden").write_text("no data")
+    (folder / "many/service.proto").write_text("a schema")
+    payload = from_source(str(folder / "many"))
+    assert [payload.make(number)["a"] for number in range(3)] == [0, 1, 2]
+    assert payload.name == "0.json and 2 more"
+    assert [item.required for item in payload.schema.records[0].fields] == [True, False]
+    with pytest.raises(PayloadError, match=r"field /b is not in the value of 0\.json"):
+        from_source(str(folder / "many"), fields=["/b"])
+    write(folder, "many/bad.json", "{")
+    with pytest.raises(PayloadError, match=r"^.*many/bad\.json: not JSON"):
+        from_source(str(folder / "many"))
+    write(folder, "many/more.npz", "")
+    with pytest.raises(PayloadError, match=r"several kinds, \.json and \.npz"):
+        from_source(str(folder / "many"))
+
+
+def test_a_list_of_many_is_chosen_from_too(folder):
+    payload = from_source("userdata:many")
+    assert payload.doc == "100 values of Point; 64 of them stand for all by size and shape"
+
+
+def test_a_class_reads_json_as_the_codec_json_does(folder):
+    source = write(folder, "points.jsonl", '{"x":1,"y":2.5,"name":null}\n{"x":2,"y":3,"name":"a"}')
+    payload = from_source(source, schema=load_schema("userdata:Point"))
+    cls = sys.modules["userdata"].Point
+    assert [payload.make(0), payload.make(1)] == [cls(1, 2.5), cls(2, 3.0, "a")]
+    for line, reason in [('{"x":1,"y":2.5,"name":null,"z":1}', "z"), ('{"x":"1","y":1,"name":null}', "/x")]:
+        with pytest.raises(PayloadError, match=f"points.jsonl: line 1: .*{reason}"):
+            from_source(write(folder, "points.jsonl", line), schema=load_schema("userdata:Point"))
 
 
 def test_few_lines_are_copies_and_repeated_lines_count_once(folder):
@@ -197,7 +253,7 @@ BAD_FILES = [
     ("latin.jsonl", b'["a"]\n["\xe9"]', "line 2: not UTF-8: byte 0xe9 at offset 2"),
     ("zeros.json", bytes(64), "not JSON: Expecting value at line 1 column 1"),
     ("lone.json", b'{"a": ["\\ud800"]}', r"lone surrogate '\\ud800' at character 0 has no UTF-8 form \(at /a/0\)"),
-    ("data.yaml", b"a: 1", "only .json, .jsonl, .ndjson files are read"),
+    ("data.yaml", b"a: 1", "only .json, .jsonl, .ndjson, .npy, .* files are read without --schema"),
 ]
 
 
@@ -316,3 +372,111 @@ def test_shared_bodies_are_read_as_the_standard_library_reads_them(shared_data, 
     expected = json.loads((shared_data / name).read_text())
     assert payload.make(0) == expected  # up to 1 == 1.0, which is what normal may change
     assert not isinstance(at(expected, payload.field), dict | list)
+
+
+def test_texts_that_a_fast_parser_would_change_are_read_strictly(folder):
+    big, small, wide = 2**64, -(2**63) - 1, "1.2345678901234567890123456789e-5"
+    for text, expected in [
+        (f'{{"a": {big}}}', {"a": big}),
+        (f'{{"a": [{small}, 1]}}', {"a": [small, 1]}),
+        (f'{{"a": {wide}, "b": "{big}"}}', {"a": float(wide), "b": str(big)}),
+        ('{"a": 1e300}', {"a": 1e300}),
+        ('{"a": -0.0}', {"a": -0.0}),
+    ]:
+        assert equal(from_source(write(folder, "a.json", text)).make(0), expected)
+        assert equal(from_source(write(folder, "a.jsonl", f'{{"a": null}}\n{text}')).make(1), expected)
+
+
+@pytest.mark.parametrize("fast", ["orjson", "json"])
+def test_repeated_keys_are_noted_whatever_else_stands_in_the_strings(folder, monkeypatch, fast):
+    if fast == "json":
+        monkeypatch.setitem(sys.modules, "zcser.codecs.orjson", None)
+    strings = [r"\"", r"\\", r"\\\"", r"\u0022", r"\u0022\u0022", r"\\u0022", "\u2028é", ""]
+    for text in strings:
+        for key in ("k", *strings):
+            once = f'{{"{key}x": "{text}", "b": [{{"{text}y": 1}}, "{text}"]}}'
+            twice = f'{{"{key}x": null, "{key}x": "{text}", "b": [{{"{text}y": 1}}, "{text}"]}}'
+            payload = from_source(write(folder, "once.ndjson", f'{{"c":"\\""}}\n{once}'))
+            assert payload.make(1) == json.loads(once)
+            assert not [note for note in payload.schema.notes if "repeated" in note]
+            payload = from_source(write(folder, "twice.ndjson", f'{{"c":"\\""}}\n{twice}'))
+            assert payload.make(1) == json.loads(once)
+            assert [note for note in payload.schema.notes if note.startswith("the root: 1 repeated keys (")]
+
+
+def test_bad_lines_are_found_by_the_standard_library_alone_too(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zcser.codecs.orjson", None)
+    for name, data, reason in BAD_FILES:
+        with pytest.raises(PayloadError, match=reason):
+            from_source(write(folder, name, data))
+    assert from_source(write(folder, "a.ndjson", f'{{"a": {2**70}}}\n')).make(0) == {"a": 2**70}
+
+
+def test_lines_are_read_in_blocks_whatever_their_length(folder, monkeypatch):
+    lines = [
+        json.dumps({"n": number, "text": "x" * length}) for number, length in enumerate([0, 5, 70, 300, 64, 65, 1])
+    ]
+    expected = [json.loads(line) for line in lines]
+    path = write(folder, "rows.ndjson", "\r\n\n".join(lines))
+    for size in (1, 7, 64, 1000):
+        monkeypatch.setattr("zcser.payloads.files._BLOCK", size)
+        seen = []
+        payload = from_source(path, watch=lambda count, done, total, seen=seen: seen.append((count, total)))
+        assert payload.values(7) == expected
+        whole = Path(path).stat().st_size
+        assert seen[-1] == (7, whole)
+        assert len(seen) > (1 if size == 1000 else 2)
+        with pytest.raises(PayloadError, match="line 13: not JSON"):
+            from_source(write(folder, "bad.ndjson", "\r\n\n".join([*lines[:6], "{"])))
+    monkeypatch.setattr("zcser.payloads.files._BLOCK", 64)
+    monkeypatch.setattr("zcser.payloads.files.MAX_BYTES", 200)
+    with pytest.raises(PayloadError, match="a line is longer than 200 bytes"):
+        from_source(path)
+
+
+def test_a_large_file_of_lines_takes_no_more_memory_than_a_small_one(folder):
+    line = json.dumps({"id": 1, "text": "x" * 1000, "tags": ["a"] * 20}) + "\n"
+    path = Path(write(folder, "rows.ndjson", line * 64))
+    from_source(str(path))
+    tracemalloc.start()
+    try:
+        peaks = []
+        for _ in range(2):
+            path.write_text(path.read_text() * 8)
+            tracemalloc.reset_peak()
+            from_source(str(path))
+            peaks.append(tracemalloc.get_traced_memory()[1])
+    finally:
+        tracemalloc.stop()
+    assert peaks[1] < 2 * peaks[0] + (1 << 22)  # of files of 0.6 MB and of 4.7 MB
+
+
+def test_values_are_read_by_a_schema_that_is_given(folder):
+    schema = Schema(
+        Ref("Row"),
+        (
+            Record(
+                "Row",
+                (
+                    Field("data", Bytes(), 1),
+                    Field("pixels", Tensor("uint8", (2,)), 2, required=False),
+                    Field("n", Float(), 3, required=False, default=0.5),
+                ),
+            ),
+        ),
+    )
+    path = write(
+        folder,
+        "a.jsonl",
+        '\ufeff{"data": "AAE="}\n{"data": "", "n": 1, "pixels": {"dtype":"uint8","shape":[2],"base64":"AQI="}}',
+    )
+    payload = from_source(path, schema=schema)
+    assert payload.schema is schema
+    assert equal(payload.make(0), {"data": b"\0\1", "n": 0.5})
+    assert equal(payload.make(1), {"data": b"", "n": 1.0, "pixels": np.array([1, 2], np.uint8)})
+    with pytest.raises(PayloadError, match=r"a.jsonl: line 2: .*base64.*\(at /data\)"):
+        from_source(write(folder, "a.jsonl", '{"data": "AAE="}\n{"data": "A"}'), schema=schema)
+    with pytest.raises(PayloadError, match="has a schema of its own"):
+        from_source("userdata:payload", schema=schema)
+    with pytest.raises(PayloadError, match="'a' is not a field of Row"):
+        from_source("userdata:plain", schema=schema)

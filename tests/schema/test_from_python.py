@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 import enum
 import pickle
 import typing
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Required, TypedDict, TypeVar
+from typing import Annotated, Any, Generic, Literal, NotRequired, Required, TypedDict, TypeVar
 
 import ml_dtypes
 import msgspec
@@ -321,8 +322,7 @@ class Generic_(Generic[T]):
     x: T
 
 
-class Named(NamedTuple):
-    a: int
+Bare = collections.namedtuple("Bare", "a")  # noqa: PYI024 - one without annotations
 
 
 class Hostile:
@@ -353,7 +353,9 @@ def nested(depth: int) -> Any:
 REFUSED = {
     "Any": (Any, "Any", ""),
     "object": (object, "Any", ""),
-    "set": (set[int], "list", ""),
+    "set of lists": (set[list[int]], "list", ""),
+    "set of records": (fields(a=set[Leaf]), "scalars", "Made/a"),
+    "set alone": (set, r"set\[str\]", ""),
     "bare list": (list, r"list\[str\]", ""),
     "bare dict": (dict, "dict", ""),
     "bare tuple": (tuple, "tuple", ""),
@@ -362,7 +364,7 @@ REFUSED = {
     "complex": (complex, "complex", ""),
     "type variable": (T, "T", ""),
     "generic class": (Generic_[int], "Generic_", ""),
-    "named tuple": (Named, "Named", ""),
+    "named tuple without annotations": (Bare, "annotation", "Bare/a"),
     "flags": (Bits, "flags", ""),
     "mixed enum": (Mixed, "all int or all str", ""),
     "empty enum": (Nothing, "enum", ""),
@@ -379,7 +381,7 @@ REFUSED = {
     "array of objects": (npt.NDArray[np.object_], "object", ""),
     "array of text": (npt.NDArray[np.str_], "str_", ""),
     "array of long doubles": (npt.NDArray[np.longdouble], "longdouble", ""),
-    "field": (fields(a=int, b=set[int]), "list", "Made/b"),
+    "field": (fields(a=int, b=complex), "complex", "Made/b"),
     "field of a field": (fields(a=list[dict[str, Any]]), "Any", "Made/a/*/*"),
     "unresolved name": (fields(a="Missing"), "Missing", ""),
     "not an expression": (fields(a="3 +"), "Made", ""),

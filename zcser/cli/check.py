@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from zcser import payloads, registry
 from zcser.cli.screen import screen
-from zcser.cli.sources import schema_from
+from zcser.cli.sources import schema_from, title_of
 from zcser.core.errors import CodecUnavailableError
 from zcser.report.model import Column, Entry, Table, one_line
 from zcser.schema.model import Schema
@@ -21,10 +20,10 @@ UNKNOWN = Entry("?", emphasis="muted")
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a table of schema against codec, and each refusal below it."""
-    if arguments.source is None:
+    if not arguments.source and arguments.schema is None:
         schemas = {name: payloads.get(name).schema for name in payloads.names()}
     else:
-        schemas = {one_line(Path(arguments.source).name): schema_from(arguments.source)}
+        schemas = {one_line(title_of(arguments)): schema_from(arguments)}
     names = registry.names()
     rows: list[tuple[Entry, ...]] = []
     refused: list[str] = []

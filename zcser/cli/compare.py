@@ -12,11 +12,12 @@ import argparse
 import dataclasses
 from pathlib import PurePath
 
-from zcser import payloads
+from zcser import payloads, registry
 from zcser.cli import exports
 from zcser.cli.errors import UsageError
 from zcser.cli.progress import Progress
 from zcser.cli.screen import screen
+from zcser.cli.sources import payload_from
 from zcser.core.errors import ZcserError
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.plan import Request
@@ -28,6 +29,24 @@ from zcser.report.document import document_of
 from zcser.report.tables import LEDGER_OPERATIONS
 
 __all__ = ["run"]
+
+FURTHER = frozenset(
+    (
+        "arrow",
+        "avro",
+        "bson",
+        "capnp",
+        "cbor2",
+        "fory",
+        "kserve",
+        "pickle",
+        "safetensors",
+        "thrift",
+        "thrift-binary",
+        "ujson",
+    )
+)
+"""Codecs that the built-in payloads are measured with on request alone: with all of them it would take minutes."""
 
 
 def _shareable(argument: str) -> str:
@@ -44,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     places = exports.prepare(arguments)
     request = Request(
         payloads=tuple(chosen),
-        codecs=arguments.codecs or (),
+        codecs=_codecs(arguments),
         operations=arguments.ops or (),
         preset=arguments.preset,
         live_objects=arguments.live_objects,
@@ -72,12 +91,25 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if _went_well(result) else 1
 
 
+def _codecs(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The codecs to measure; none for all."""
+    if arguments.codecs:
+        return () if arguments.codecs == ("all",) else tuple(arguments.codecs)
+    if arguments.source or arguments.payload:
+        return ()
+    return tuple(name for name in registry.names() if name not in FURTHER)
+
+
 def _payloads(arguments: argparse.Namespace) -> list[Payload]:
     fields: tuple[str, ...] = arguments.fields or ()
-    if arguments.source is not None:
+    if arguments.source:
         if arguments.payload:
             raise UsageError("--payload names built-in payloads; leave it out, or leave the file or function out")
-        return [payloads.from_source(arguments.source, fields=fields)]
+        return [payload_from(arguments, fields)]
+    if arguments.schema is not None or arguments.include or arguments.delimited:
+        raise UsageError(
+            "--schema, --include and --delimited say how a file is read; built-in payloads have schemas of their own"
+        )
     names = dict.fromkeys(arguments.payload or payloads.names())
     return [_with_fields(payloads.get(name), fields) for name in names]
 

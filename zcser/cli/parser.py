@@ -1,6 +1,6 @@
 """The command line's grammar: argparse alone, so that it answers before anything heavy is imported.
 
-1. Nothing here imports another part of zcser but this folder's errors; a command's module is imported when it runs.
+1. Nothing here imports another part of zcser but this folder's errors and forms; a command's module is imported when it runs.
 2. A usage error is raised, not printed: whoever calls `main` prints every error the same way, in one line.
 3. rich-argparse colours the help on a terminal where it is installed; piped help and plain installs use argparse's own.
 """
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from zcser.cli.errors import UsageError
+from zcser.cli.forms import FORMS
 
 __all__ = ["build_parser"]
 
@@ -29,7 +30,10 @@ COMMANDS = {
     "diff": "judge a new result file by an old one: what regressed, what improved",
 }
 
-SOURCE_HELP = "a .json, .jsonl or .ndjson file, or module:function that makes values"
+SOURCE_HELP = (
+    "files or folders: .json, .jsonl, .ndjson, .npy, .npz, .safetensors, .csv, .tsv, .parquet, with --schema also messages "
+    "of protobuf and FlatBuffers; or module:function that makes values"
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -111,8 +115,27 @@ def _add_exports(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--latency", action="store_true", help="show p50 to max of encode and decode")
 
 
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how to read it")
+    group.add_argument(
+        "--schema",
+        metavar="SCHEMA",
+        help="what the messages are: FILE.proto[:Message], FILE.fbs[:Table], .bfbs, a descriptor set (.desc, .protoset, "
+        ".binpb), what --emit zcser wrote or a JSON Schema (.json), module:Class",
+    )
+    group.add_argument(
+        "--include", action="append", default=[], metavar="DIR", help="where imports of the schema are, once for each"
+    )
+    group.add_argument(
+        "--delimited",
+        action="store_true",
+        help="each file holds many binary messages, each behind its length (a varint; in FlatBuffers 4 bytes)",
+    )
+
+
 def _add_compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", nargs="?", metavar="FILE|module:function", help=SOURCE_HELP)
+    parser.add_argument("source", nargs="*", metavar="FILE|module:function", help=SOURCE_HELP)
+    _add_reading(parser)
     group = parser.add_argument_group("what to measure")
     group.add_argument(
         "--payload",
@@ -121,7 +144,12 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="built-in payloads, NAME or NAME:KNOB=VALUE,... (default: the eight that zcser list shows first)",
     )
-    group.add_argument("--codecs", type=_names, metavar="A,B", help="codecs (default: all that are installed)")
+    group.add_argument(
+        "--codecs",
+        type=_names,
+        metavar="A,B",
+        help="codecs, or all (default: all that are installed; twelve of them on the built-in payloads)",
+    )
     group.add_argument("--ops", type=_names, metavar="A,B", help="operations (default: all that a codec has)")
     group.add_argument("--fields", type=_names, metavar="/A/B,/C/0", help="fields that a partial read takes")
     group.add_argument(
@@ -140,19 +168,24 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_schema(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="FILE|module:name", help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class")
     parser.add_argument(
-        "--emit", choices=("proto", "fbs", "avro", "thrift"), help="write the schema as such a file instead"
+        "source",
+        nargs="*",
+        metavar="FILE|module:name",
+        help=f"{SOURCE_HELP}; or a schema alone (may be left out where --schema is given)",
     )
+    _add_reading(parser)
+    parser.add_argument("--emit", choices=tuple(FORMS), help="write the schema in another form instead")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
-        nargs="?",
+        nargs="*",
         metavar="FILE|module:name",
-        help=f"{SOURCE_HELP}; .fbs, .bfbs; or module:Class (default: all payloads)",
+        help=f"{SOURCE_HELP}; or a schema alone (default: all payloads)",
     )
+    _add_reading(parser)
 
 
 def _add_evolve(parser: argparse.ArgumentParser) -> None:

@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from typing import TextIO
 
+from zcser.cli.line import Line
 from zcser.measure.runner import Event
 from zcser.report.model import one_line
 
@@ -28,8 +28,7 @@ class Progress:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._over = self._stream.isatty()
-        self._shown = 0
+        self._line = Line(self._stream)
         self._round = 0
 
     def __call__(self, event: Event) -> None:
@@ -39,26 +38,18 @@ class Progress:
             self._stream.write(f"zcser: {one_line(event.trouble)}\n")
         if event.codec is None:
             self.clear()
-        elif self._over:
-            self._write_over(
+        elif self._line.over:
+            self._line.show(
                 f"round {event.round} of {event.rounds}, worker {event.done + 1} of {event.workers}: "
                 f"{one_line(event.codec)} ({event.elapsed_s:.0f} s so far)"
             )
         elif event.round != self._round:
-            self._stream.write(
-                f"zcser: round {event.round} of {event.rounds}, {event.workers} workers in all, "
-                f"{event.elapsed_s:.0f} s so far\n"
+            self._line.show(
+                f"round {event.round} of {event.rounds}, {event.workers} workers in all, {event.elapsed_s:.0f} s so far"
             )
         self._round = event.round
         self._stream.flush()
 
     def clear(self) -> None:
         """Take the line that is written over away."""
-        if self._shown:
-            self._stream.write(f"\r{' ' * self._shown}\r")
-            self._shown = 0
-
-    def _write_over(self, text: str) -> None:
-        text = text[: shutil.get_terminal_size().columns - 1]
-        self._stream.write(f"\r{text.ljust(self._shown)}")
-        self._shown = len(text)
+        self._line.clear()

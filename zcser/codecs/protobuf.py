@@ -44,7 +44,7 @@ from zcser.protowire.segments import Spliced, gather
 from zcser.protowire.stand_in import MOST_BYTES, Parts, part_of
 from zcser.protowire.views import Parsed, Show, compile_views
 from zcser.protowire.write import compile_writer
-from zcser.schema.model import Schema
+from zcser.schema.model import Ref, Schema
 from zcser.schema.normal import Normaliser
 
 __all__ = ["ProtobufCodec"]
@@ -255,7 +255,12 @@ class ProtobufCodec(Codec[T]):
     def _convert_normal(
         self, value: T, error: Exception, write: Callable[..., Message], *payloads: list[memoryview]
     ) -> Message:
-        """Convert what did not fit as it stood; raise the `EncodeError` if it does not fit at all."""
+        """Convert what did not fit as it stood; raise the `EncodeError` if it does not fit at all.
+
+        A message of a generated class is taken as it is, as `dump` takes it.
+        """
+        if isinstance(value, Message) and Ref(value.DESCRIPTOR.full_name) == self.schema.root:
+            return value
         try:
             normal = self._normal(value)
             return write(normal, *payloads)

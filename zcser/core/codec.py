@@ -146,6 +146,8 @@ class Codec(Generic[T]):
         See `Options`.
     info
         See `CodecInfo`.
+    text
+        Whether messages are text: a date stands as text there, and not as a number (`zcser.schema.values`).
     """
 
     name: ClassVar[str]
@@ -153,6 +155,7 @@ class Codec(Generic[T]):
     wire: ClassVar[str]
     library: ClassVar[str]
     reads: ClassVar[dict[str, Reads]] = {}
+    text: ClassVar[bool] = False
     joinable: ClassVar[bool] = False
     self_delimiting: ClassVar[bool] = False
     trusted_only: ClassVar[bool] = False

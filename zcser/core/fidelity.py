@@ -4,16 +4,23 @@
 2. Floats are equal by their bits, so 0.0 is not -0.0; any NaN equals any NaN (payload bits included only in tensors).
 3. The order of dict keys does not count; the order of everything else does.
 4. Arrays are equal by shape, dtype name and bits; byte order, memory order and writability do not count.
-5. Objects with fields (dataclasses, msgspec Structs) are equal field by field.
+5. Objects with fields (dataclasses, msgspec Structs, classes of attrs, pydantic models, NamedTuples) are equal field by
+   field, whatever their own ``==`` says; what a pydantic model was given of them does not count.
+6. Dates and times are equal by what their clocks show, ``fold`` included, and by their zones; Decimals by sign, digits and
+   exponent, so that 1.0 is not 1.00.
+7. Sets are equal by their items, in any order.
 """
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import enum
 import math
 import struct
 from collections.abc import Iterator
+from datetime import datetime, time
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -28,12 +35,19 @@ _DOUBLE = struct.Struct("<d")
 
 
 def field_names(value: Any) -> tuple[str, ...] | None:
-    """The fields of a dataclass instance or msgspec Struct, None for anything else."""
+    """The names of an object's fields; None for what is no dataclass, Struct, attrs, pydantic or NamedTuple instance."""
     cls = type(value)
     if dataclasses.is_dataclass(cls):
         return tuple(item.name for item in dataclasses.fields(cls))
-    names = getattr(cls, "__struct_fields__", None)
-    return tuple(names) if names is not None else None
+    for attribute in ("__struct_fields__", "__pydantic_fields__"):
+        names = getattr(cls, attribute, None)
+        if names is not None:
+            return tuple(names)
+    if issubclass(cls, tuple):
+        names = getattr(cls, "_fields", None)
+        return names if isinstance(names, tuple) else None
+    attributes = getattr(cls, "__attrs_attrs__", None)
+    return None if attributes is None else tuple(item.name for item in attributes)
 
 
 def equal(left: Any, right: Any) -> bool:
@@ -42,7 +56,7 @@ def equal(left: Any, right: Any) -> bool:
     Parameters
     ----------
     left, right
-        Values of any kind that a schema has: builtins, numpy arrays, enums, dataclasses, msgspec Structs.
+        Values of any kind that a schema has: builtins, numpy arrays, enums, dates, objects with fields.
 
     Returns
     -------
@@ -72,6 +86,9 @@ def _differences(left: Any, right: Any, path: tuple[str | int, ...]) -> Iterator
             yield f"{where}: {left!r} against {right!r}"
     elif isinstance(left, dict):
         yield from _dict_differences(left, right, path, where)
+    elif (names := field_names(left)) is not None:
+        for name in names:
+            yield from _differences(getattr(left, name), getattr(right, name), (*path, name))
     elif isinstance(left, list | tuple):
         if len(left) != len(right):
             yield f"{where}: {len(left)} items against {len(right)}"
@@ -81,11 +98,27 @@ def _differences(left: Any, right: Any, path: tuple[str | int, ...]) -> Iterator
     elif isinstance(left, memoryview):
         if bytes(left) != bytes(right):
             yield f"{where}: other bytes"
-    elif (names := field_names(left)) is not None:
-        for name in names:
-            yield from _differences(getattr(left, name), getattr(right, name), (*path, name))
+    elif isinstance(left, set | frozenset):
+        if collections.Counter(map(_distinct, left)) != collections.Counter(map(_distinct, right)):
+            yield f"{where}: {_named(left)} against {_named(right)}"
+    elif isinstance(left, datetime | time | Decimal):
+        if _distinct(left) != _distinct(right):
+            yield f"{where}: {_named(left)} against {_named(right)}"
     elif left != right:
         yield f"{where}: {_named(left)} against {_named(right)}"
+
+
+def _distinct(item: Any) -> Any:
+    """What two items of sets have in common where they are equal to us, and only then."""
+    if isinstance(item, float):
+        return type(item), "nan" if math.isnan(item) else _DOUBLE.pack(item)
+    if isinstance(item, Decimal):
+        return type(item), item.as_tuple()
+    if isinstance(item, datetime | time):
+        return type(item), item.replace(tzinfo=None).isoformat(), item.fold, item.tzinfo
+    if isinstance(item, tuple):
+        return type(item), tuple(map(_distinct, item))
+    return type(item), item
 
 
 def _dict_differences(

@@ -320,8 +320,8 @@ def _step(here: Any, step: str | int) -> Any:
         return here[str(step)]
     if isinstance(here, str | bytes) or here is None:
         raise KeyError(f"{type(here).__name__} has no parts")
-    if isinstance(here, Sequence | np.ndarray | memoryview):
-        return here[int(step)]
     if str(step) in (field_names(here) or ()):
         return getattr(here, str(step))
+    if isinstance(here, Sequence | np.ndarray | memoryview):
+        return here[int(step)]
     raise KeyError(f"no field {step!r}")

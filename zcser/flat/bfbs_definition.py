@@ -121,7 +121,9 @@ class Definition:
         if name is not None:
             return self.table(name, "")
         if self.schema.root_table is None:
-            raise SchemaError("the schema declares no root_type; name one with root='Namespace.Table'", path="")
+            raise SchemaError(
+                "the schema declares no root_type; name one with root=, or FILE:Namespace.Table in a command", path=""
+            )
         return self.table(self.schema.root_table.name, "")
 
     def identifier(self, root: str) -> bytes:

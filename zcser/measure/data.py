@@ -22,6 +22,7 @@ import numpy as np
 from zcser.core.fidelity import field_names
 from zcser.payloads.base import Payload
 from zcser.schema.normal import normal
+from zcser.schema.values import LOGICAL_OF, VALUE_TYPES
 
 __all__ = ["ENOUGH_BYTES", "data_fingerprint"]
 
@@ -87,12 +88,23 @@ def _encode(value: Any, out: list[bytes]) -> None:
         _encode_container(value, out)
 
 
+def _encoded(value: Any) -> list[bytes]:
+    out: list[bytes] = []
+    _encode(value, out)
+    return out
+
+
 def _sized(tag: bytes, data: bytes, out: list[bytes]) -> None:
     out += (tag + b"%d:" % len(data), data)
 
 
 def _encode_container(value: Any, out: list[bytes]) -> None:
-    if isinstance(value, list | tuple):
+    if (names := field_names(value)) is not None:
+        # The class, since two of a union may have the same fields.
+        _sized(b"r", type(value).__name__.encode(), out)
+        for name in names:
+            _encode(getattr(value, name), out)
+    elif isinstance(value, list | tuple):
         out.append(b"l%d:" % len(value))
         for item in value:
             _encode(item, out)
@@ -101,10 +113,11 @@ def _encode_container(value: Any, out: list[bytes]) -> None:
         for key, item in value.items():
             _encode(key, out)
             _encode(item, out)
-    elif (names := field_names(value)) is not None:
-        # The class, since two of a union may have the same fields.
-        _sized(b"r", type(value).__name__.encode(), out)
-        for name in names:
-            _encode(getattr(value, name), out)
+    elif isinstance(value, set | frozenset):
+        out.append(b"u%d:" % len(value))
+        out += sorted(b"".join(_encoded(item)) for item in value)
+    elif type(value) in LOGICAL_OF:
+        name = LOGICAL_OF[type(value)].name
+        _sized(b"v" + name.encode(), str(VALUE_TYPES[name].text.lower(value)).encode(), out)
     else:
         raise TypeError(f"no value of a schema is a {type(value).__name__}")

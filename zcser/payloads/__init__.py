@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from zcser.payloads.base import Payload
     from zcser.payloads.entry import Entry
     from zcser.payloads.knobs import Knob
+    from zcser.payloads.source import Watch
+    from zcser.schema.model import Schema
 
 __all__ = ["all_names", "doc_of", "from_source", "get", "knobs_of", "names"]
 
@@ -70,8 +72,14 @@ def _entries() -> dict[str, Entry]:
     return {**suite.BUILTIN, **chat.ENTRIES, **tensors.ENTRIES}
 
 
-def from_source(text: str, *, fields: Sequence[str] = ()) -> Payload:
+def from_source(
+    *texts: str,
+    schema: Schema | None = None,
+    delimited: bool = False,
+    fields: Sequence[str] = (),
+    watch: Watch | None = None,
+) -> Payload:
     """A payload from the user's data; see `zcser.payloads.source.from_source`."""
     from zcser.payloads.source import from_source as read
 
-    return read(text, fields=fields)
+    return read(*texts, schema=schema, delimited=delimited, fields=fields, watch=watch)

@@ -5,40 +5,40 @@
 2. What JSON does not have, or Python cannot hold unchanged, is refused with its line: NaN and Infinity tokens, floats
    beyond float64, integers of more digits than Python converts, nesting beyond its stack.
 3. Of a key that one object repeats the last value stands, as in Python's json; that is noted, not hidden.
+4. Lines are read in blocks, and no more is held than a block and the values of its lines: a file of lines may be of any
+   size, a document or line of `MAX_BYTES`.
 """
 
 from __future__ import annotations
 
 import difflib
-import json
-import math
 import stat
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Final, NoReturn
 
 from zcser.payloads.base import PayloadError
+from zcser.payloads.json_text import NotJsonError, StrictParser, fast_parser, quotes_in
 
-__all__ = ["LINES", "MAX_BYTES", "SUFFIXES", "Document", "JsonFile"]
+__all__ = ["LINES", "MAX_BYTES", "OTHERS", "SUFFIXES", "JsonFile", "Texts"]
 
 LINES = (".jsonl", ".ndjson")
 SUFFIXES = (".json", *LINES)
 
+OTHERS = (".npy", ".npz", ".safetensors", ".csv", ".tsv", ".parquet")
+"""Files that `zcser.payloads.sources` reads without a schema."""
+
 MAX_BYTES = 1 << 28
-"""Larger files are refused: their values would take gigabytes in every worker, and a sample says as much."""
+"""Larger documents are refused: their values would take gigabytes in every worker, and a sample says as much."""
 
+_BLOCK: Final = 1 << 16
 
-class Document(NamedTuple):
-    """One document of a file: its place ("line 3"; "" where the file is one document), text and value."""
-
-    place: str
-    text: str
-    value: Any
+Texts = list[tuple[int, bytes]]
+"""Line and text of some documents that were not parsed yet."""
 
 
 class JsonFile:
-    """A JSON file, read once.
+    """A JSON file.
 
     Parameters
     ----------
@@ -53,109 +53,161 @@ class JsonFile:
         Its size.
     one_per_line
         Whether each line is a document.
+    quotes
+        How many quotation marks stand in the text that `documents` has read; see `zcser.payloads.json_text`.
     repeated
-        Repeated keys that `documents` has met so far, the first of them being `first_repeated`.
+        How many keys were repeated in the text that was read strictly, the first of them being `first_repeated`.
 
     Raises
     ------
     PayloadError
-        The file is missing, empty, too large, no regular file, unreadable, not UTF-8, or of another suffix.
+        The file is missing, empty, too large, no regular file, unreadable, or of another suffix.
     """
 
     def __init__(self, source: str) -> None:
         self.source = source
-        path = Path(source)
-        self.name = path.name
-        self.one_per_line = path.suffix.lower() in LINES
-        self._data = self._read(path)
-        self.nbytes = len(self._data)
-        self.repeated = 0
-        self.first_repeated: str | None = None
-        self._decoder = json.JSONDecoder(
-            object_pairs_hook=self._object, parse_float=_float, parse_constant=_no_constant
+        self._path = Path(source)
+        self.name = self._path.name
+        self.one_per_line = self._path.suffix.lower() in LINES
+        self.nbytes = self._size()
+        self.quotes = 0
+        self._fast = fast_parser()
+        self._strict = StrictParser()
+
+    @property
+    def repeated(self) -> int:
+        """See the class."""
+        return self._strict.repeated
+
+    @property
+    def first_repeated(self) -> str | None:
+        """See the class."""
+        return self._strict.first_repeated
+
+    def documents(self, *, strictly: bool = False) -> Iterator[tuple[Texts, list[Any]]]:
+        """The documents of each block, as text and as values. Raises `PayloadError` at the first that is not JSON.
+
+        Unless they are read strictly, `zcser.payloads.json_text.was_read_exactly` says whether they have to be.
+        """
+        self.quotes = 0
+        self._strict = StrictParser()
+        for number, block in self._blocks():
+            self.quotes += quotes_in(block)
+            texts = self._split(number, block)
+            yield texts, [self._parsed(at, text) for at, text in texts] if strictly else self._values(texts)
+
+    def texts(self) -> Iterator[Texts]:
+        """The documents of each block, which are not parsed."""
+        return (self._split(number, block) for number, block in self._blocks())
+
+    def again(self, numbers: Collection[int]) -> Iterator[tuple[Texts, list[Any]]]:
+        """The documents of these numbers (from 0) once more, strictly, as `documents` gives them."""
+        wanted, count = frozenset(numbers), 0
+        for texts in self.texts():
+            chosen = [text for number, text in enumerate(texts, count) if number in wanted]
+            count += len(texts)
+            yield chosen, [self._parsed(at, text) for at, text in chosen]
+
+    def place(self, number: int) -> str:
+        """What a document is called by: "line 3"; "" where the file is one document."""
+        return f"line {number}" if self.one_per_line else ""
+
+    def refuse(self, reason: str, number: int = 0) -> NoReturn:
+        """Raise `PayloadError` for the file, or for the document of a line."""
+        raise PayloadError(
+            f"{self.source}: {f'{self.place(number)}: ' if number and self.one_per_line else ''}{reason}"
         )
 
-    def documents(self) -> Iterator[Document]:
-        """Each document. Raises `PayloadError` at the first that is not JSON."""
-        if not self.one_per_line:
-            yield self._document(self._data, "")
-            return
-        # Not str.splitlines: U+2028 and its kind may stand inside a JSON string.
-        for number, line in enumerate(self._data.split(b"\n"), 1):
-            if line.strip():
-                yield self._document(line, f"line {number}")
-
-    def _refuse(self, reason: str, place: str = "") -> NoReturn:
-        raise PayloadError(f"{self.source}: {f'{place}: ' if place else ''}{reason}")
-
-    def _read(self, path: Path) -> bytes:
+    def _values(self, texts: Texts) -> list[Any]:
         try:
-            status = path.stat()
+            return list(map(self._fast, [text for _, text in texts]))
+        except (ValueError, RecursionError):
+            # Which document it was is found here, and the strict parser has the last word.
+            return [self._value(number, text) for number, text in texts]
+
+    def _value(self, number: int, text: bytes) -> Any:
+        try:
+            return self._fast(text)
+        except (ValueError, RecursionError):
+            return self._parsed(number, text)
+
+    def _parsed(self, number: int, text: bytes) -> Any:
+        try:
+            return self._strict(text, one_line=self.one_per_line)
+        except NotJsonError as error:
+            self.refuse(str(error), number)
+
+    def _split(self, number: int, block: bytes) -> Texts:
+        if not self.one_per_line:
+            return [(number, block)]
+        # Not bytes.splitlines: a line ends with a line feed and nothing else.
+        return [(at, line) for at, line in enumerate(block.split(b"\n"), number) if line and not line.isspace()]
+
+    def _blocks(self) -> Iterator[tuple[int, bytes]]:
+        """Number of the first line, and text, of blocks of whole lines; the whole of a file that is one document."""
+        if not self.one_per_line:
+            data = self._path.read_bytes()
+            if not data.strip():
+                self.refuse("the file holds blanks alone")
+            yield 1, data
+            return
+        number, blank = 1, True
+        for block in self._whole_lines():
+            blank = blank and (not block or block.isspace())
+            yield number, block
+            number += block.count(b"\n") + 1
+        if blank:
+            self.refuse("the file holds blanks alone")
+
+    def _whole_lines(self) -> Iterator[bytes]:
+        """Blocks that end before a line feed, or with the file."""
+        parts, held = [], 0
+        with self._path.open("rb", buffering=0) as file:
+            while data := file.read(_BLOCK):
+                end = data.rfind(b"\n")
+                if end < 0:
+                    parts.append(data)
+                    held += len(data)
+                else:
+                    parts.append(data[:end])
+                    yield b"".join(parts)
+                    parts = [data[end + 1 :]]
+                    held = len(parts[0])
+                if held > MAX_BYTES:
+                    self.refuse(f"a line is longer than {MAX_BYTES:,} bytes")
+        if held:
+            yield b"".join(parts)
+
+    def _size(self) -> int:
+        try:
+            status = self._path.stat()
             if stat.S_ISDIR(status.st_mode):
-                self._refuse("this is a directory; name a file in it")
-            if path.suffix.lower() not in SUFFIXES:
-                self._refuse(f"only {', '.join(SUFFIXES)} files are read; other data comes from a module:function")
+                self.refuse("this is a directory; name a file in it")
+            if self._path.suffix.lower() not in SUFFIXES:
+                self.refuse(
+                    f"only {', '.join(SUFFIXES + OTHERS)} files are read without --schema; "
+                    "other data comes from a module:function"
+                )
             if not stat.S_ISREG(status.st_mode):
-                self._refuse("this is no regular file")
-            if status.st_size > MAX_BYTES:
-                self._refuse(f"{status.st_size:,} bytes are more than {MAX_BYTES:,}; take a sample of the file")
-            data = path.read_bytes()
+                self.refuse("this is no regular file")
+            if status.st_size > MAX_BYTES and not self.one_per_line:
+                self.refuse(
+                    f"{status.st_size:,} bytes are more than {MAX_BYTES:,}; take a sample of the file, or put a document "
+                    "on each line of a .jsonl file, which is read in blocks"
+                )
+            with self._path.open("rb"):
+                pass
         except FileNotFoundError:
-            self._refuse(f"there is no such file{_hint(self.source)}")
+            self.refuse(f"there is no such file{_hint(self.source)}")
         except OSError as error:
-            self._refuse(f"cannot be read: {error.strerror or error}")
+            self.refuse(f"cannot be read: {error.strerror or error}")
         except PayloadError:
             raise
         except ValueError as error:  # a NUL character in the path
-            self._refuse(f"cannot be read: {error}")
-        if not data.strip():
-            self._refuse("the file is empty" if not data else "the file holds blanks alone")
-        return data
-
-    def _document(self, data: bytes, place: str) -> Document:
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            self._refuse(f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}", place)
-        return Document(place, text, self._parse(text, place))
-
-    def _parse(self, text: str, place: str) -> Any:
-        try:
-            return self._decoder.decode(text)
-        except json.JSONDecodeError as error:
-            where = f"column {error.colno}" if place else f"line {error.lineno} column {error.colno}"
-            hint = "; a document per line is what .jsonl files hold" if error.msg == "Extra data" and not place else ""
-            self._refuse(f"not JSON: {error.msg} at {where}{hint}", place)
-        except _RefusedError as error:
-            self._refuse(str(error), place)
-        except ValueError:  # sys.set_int_max_str_digits; its own message names no place
-            self._refuse("an integer has more digits than Python converts (4300 by default)", place)
-        except RecursionError:
-            self._refuse("nested deeper than Python's json reads", place)
-
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            self.repeated += len(pairs) - len(found)
-            if self.first_repeated is None:
-                counts = Counter(key for key, _ in pairs)
-                self.first_repeated = next(key for key in found if counts[key] > 1)
-        return found
-
-
-class _RefusedError(Exception):
-    """A token that a hook of the decoder refuses; the decoder's caller knows the place."""
-
-
-def _float(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise _RefusedError(f"the number {text if len(text) <= 40 else text[:37] + '...'} is beyond float64")
-    return number
-
-
-def _no_constant(token: str) -> NoReturn:
-    raise _RefusedError(f"{token} is not JSON; write null, or return the value from a module:function")
+            self.refuse(f"cannot be read: {error}")
+        if not status.st_size:
+            self.refuse("the file is empty")
+        return status.st_size
 
 
 def _hint(source: str) -> str:

@@ -4,13 +4,15 @@
    in full at once, so only a leaf is measured as a field.
 2. A field must exist in every value that is measured.
 3. Without the user's word the field is the scalar leaf nearest to the middle of the first value, counting its leaves
-   in document order, that every other value has too: neither the first that a parser meets nor the last.
+   in document order, that every other value has too: neither the first that a parser meets nor the last. Of more than
+   `MOST_LEAVES` leaves those count that come first.
 """
 
 from __future__ import annotations
 
 import difflib
 import enum
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -25,6 +27,8 @@ __all__ = ["check_field", "first_tensor", "leaves", "middle_field"]
 
 Steps = tuple[str | int, ...]
 
+MOST_LEAVES = 200_000
+
 _SCALARS = (bool, int, float, str, bytes, enum.Enum)
 
 
@@ -33,19 +37,20 @@ def leaves(value: Any, above: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from leaves(item, (*above, key))
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from leaves(item, (*above, index))
     elif (names := field_names(value)) is not None:
         for name in names:
             yield from leaves(getattr(value, name), (*above, name))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from leaves(item, (*above, index))
     else:
         yield above, value
 
 
 def middle_field(values: Sequence[Any]) -> str:
     """The field by rule 3; "" where there is no such leaf, which is the whole value."""
-    found = [steps for steps, leaf in leaves(values[0]) if isinstance(leaf, _SCALARS)]
+    first = itertools.islice(leaves(values[0]), MOST_LEAVES)
+    found = [steps for steps, leaf in first if isinstance(leaf, _SCALARS)]
     middle = len(found) // 2
     for steps in _outward(found, middle):
         if all(isinstance(_leaf(value, steps), _SCALARS) for value in values[1:]):
@@ -116,7 +121,7 @@ def _leaf(value: Any, steps: Steps) -> Any:
 
 def _offer(value: Any, wanted: str) -> str:
     """What a place has, as the end of an error's sentence."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and field_names(value) is None:
         return f"is a list of {len(value)} items"
     names = [str(key) for key in value] if isinstance(value, dict) else list(field_names(value) or ())
     if not names:

@@ -1,17 +1,24 @@
-"""A payload from the user's own data: a JSON file, or ``module:function``.
+"""A payload from the user's own data: files of every kind, or ``module:function``.
 
-1. The source is read once. The payload holds its values pickled, so that it travels to a worker as it is, later changes
-   of the file change nothing, and each value that is made is a fresh object.
-2. Values are measured in their normal form (`zcser.normal`), which every codec gives back.
-3. A dataclass or msgspec Struct brings its schema; anything else has one inferred, from all values of the source.
-4. The first `DISTINCT` values that differ are measured.
+1. A source's messages are gone through once: their schema is found, and which of them stand for all
+   (`zcser.payloads.traffic`). Those are kept in their normal form (`zcser.normal`), which every codec gives back.
+2. The payload holds them pickled, so that it travels to a worker as it is, later changes of the file change nothing, and
+   each value that is made is a fresh object.
+3. A schema that was given stands; a dataclass or msgspec Struct brings its own, tables and tensors have theirs; of anything
+   else it is inferred, from all messages of the source.
+4. Memory: a file of JSON or one message may have `zcser.payloads.files.MAX_BYTES`, and a message the items of
+   `zcser.payloads.sources.base.LIMITS`; what is kept, `KEPT_BYTES` together, and one message at least. Streams, folders and
+   tables may be larger than memory.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import gc
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,16 +26,22 @@ from zcser.core.errors import EncodeError, SchemaError
 from zcser.core.fidelity import field_names
 from zcser.payloads import functions
 from zcser.payloads.base import Payload, PayloadError
-from zcser.payloads.files import Document, JsonFile
+from zcser.payloads.files import MAX_BYTES
 from zcser.payloads.places import check_field, first_tensor, middle_field
+from zcser.payloads.sources.base import LIMITS, Source, brief
+from zcser.payloads.sources.choice import source_of
+from zcser.payloads.traffic import DISTINCT, Census, shape_of
 from zcser.schema.from_python import schema_of
 from zcser.schema.from_sample import infer
-from zcser.schema.model import Schema
+from zcser.schema.model import Schema, Tensor, walk
 from zcser.schema.normal import normal
 
-__all__ = ["DISTINCT", "Snapshot", "from_source"]
+__all__ = ["DISTINCT", "KEPT_BYTES", "Snapshot", "Watch", "from_source"]
 
-DISTINCT = 64
+KEPT_BYTES = MAX_BYTES
+
+Watch = Callable[[int, int, int], None]
+"""Told of each message while a source is read: messages so far, their bytes, and the bytes of all files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +51,8 @@ class Snapshot:
     Attributes
     ----------
     pickled
-        The normal form of each distinct value. Bytes of our own making: they are loaded in the processes of one run.
+        The normal form of each value; those that differ stand first. Bytes of our own making: they are loaded in the
+        processes of one run.
     """
 
     pickled: tuple[bytes, ...]
@@ -48,67 +62,141 @@ class Snapshot:
         return pickle.loads(self.pickled[number % len(self.pickled)])
 
 
-def from_source(text: str, *, fields: Sequence[str] = ()) -> Payload:
+def from_source(
+    *texts: str,
+    schema: Schema | None = None,
+    delimited: bool = False,
+    fields: Sequence[str] = (),
+    watch: Watch | None = None,
+) -> Payload:
     """A payload from the user's data.
 
     Parameters
     ----------
-    text
-        A ``.json``, ``.jsonl`` or ``.ndjson`` file; or ``module:function``, where the function returns one value, a
-        list or iterator of values, or a `Payload`.
+    *texts
+        One or more files or folders of them: ``.json``, ``.jsonl`` and ``.ndjson``; ``.npy``, ``.npz`` and
+        ``.safetensors``; ``.csv``, ``.tsv`` and ``.parquet``; with a `schema` of protobuf or FlatBuffers, binary messages
+        of any suffix and JSON. Or ``module:function``, where the function returns one value, a list or iterator of values,
+        or a `Payload`.
+    schema
+        What the messages are; see `zcser.payloads.sources.schemas.load`.
+    delimited
+        Whether each binary file holds many messages, each behind its length: a varint in protobuf, a uint32 in
+        FlatBuffers, whose schema then says ``size_prefixed``.
     fields
         JSON Pointers of the fields that a partial read takes. Without them the scalar leaf nearest to the middle of
         the document is the one.
+    watch
+        Told how far the reading is.
 
     Returns
     -------
     Payload
-        ``distinct`` values that differ; ``schema.notes`` tells what was inferred, and which keys were repeated.
+        Up to `DISTINCT` values that stand for all; ``doc`` says of how many, and their sizes; ``schema.notes`` tells what
+        was inferred, and what is not as it was in the source.
 
     Raises
     ------
     PayloadError
         The source cannot be read, or its values do not fit each other or the schema; one line that names the place.
+    CodecUnavailableError
+        A library that reads it is not installed.
     """
-    if functions.is_reference(text):  # no file with one of the suffixes looks so
-        return _from_function(text, tuple(fields))
-    return _from_file(JsonFile(text), tuple(fields))
+    first = texts[0]
+    if functions.is_reference(first):  # no file with one of the suffixes looks so
+        if len(texts) > 1 or delimited:
+            raise PayloadError(f"{first}: a function stands alone; leave the files and --delimited out")
+        return _from_function(first, tuple(fields), schema)
+    return _from_files(source_of(texts, schema, delimited=delimited), texts, tuple(fields), watch)
 
 
-def _from_file(file: JsonFile, fields: tuple[str, ...]) -> Payload:
-    kept: dict[str, Document] = {}
-    read = 0
+def _from_files(source: Source, texts: Sequence[str], fields: tuple[str, ...], watch: Watch | None) -> Payload:
+    shown = texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more"
+    census, total = Census(), source.total_bytes if watch else 0
+    early: list[tuple[str, Any]] = []
 
-    def documents() -> Iterator[Any]:
-        nonlocal read
-        for document in file.documents():
-            read += 1
-            if len(kept) < DISTINCT:
-                kept.setdefault(document.text, document)
-            yield document.value
+    def values() -> Iterator[Any]:
+        nonlocal census
+        census = Census()
+        early.clear()
+        if watch is not None:
+            watch(0, 0, total)
+        for block in source.blocks():
+            before = census.count
+            census.add(block.sizes, block.shapes, block.contents)
+            if before == len(early) and census.count <= DISTINCT and census.nbytes <= KEPT_BYTES:
+                early.extend(zip(block.places, block.values, strict=True))
+            if watch is not None:
+                watch(census.count, census.nbytes, total)
+            yield from block.values
 
-    schema = _inferred(file.source, documents())
-    if file.first_repeated is not None:
-        note = f"the root: {file.repeated} repeated keys ({file.first_repeated!r}), of which the last value stands"
-        schema = dataclasses.replace(schema, notes=(*schema.notes, note))
-    what = f"{read:,} lines" if file.one_per_line else "one document"
+    with _no_collections():
+        schema = _described(shown, lambda: source.schema(values))
+    if not census.count:
+        raise PayloadError(f"{shown}: there are no messages in it")
+    if source.notes:
+        schema = dataclasses.replace(schema, notes=(*schema.notes, *source.notes))
+    chosen = census.choose(DISTINCT, KEPT_BYTES)
+    kept: Iterable[tuple[str, Any]]
+    if census.count == len(early):
+        kept = (early[number] for number in chosen)
+    else:
+        early.clear()
+        found = dict(zip(sorted(chosen), source.pick(chosen), strict=True))
+        kept = ((found[number].place, found[number].value) for number in chosen)
     return _payload(
-        name=file.name,
-        doc=f"{what}, {file.nbytes:,} bytes as given",
-        source=file.source,
+        name=_name(source),
+        doc=_doc(source, census, chosen),
+        source=shown,
         schema=schema,
-        values=((document.place, document.value) for document in kept.values()),
+        values=kept,
         fields=fields,
     )
 
 
-def _from_function(reference: str, fields: tuple[str, ...]) -> Payload:
+@contextlib.contextmanager
+def _no_collections() -> Iterator[None]:
+    """Without the garbage collector: messages that were read hold no cycles, and it would walk them several times over."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _name(source: Source) -> str:
+    first, *others = source.files
+    own = first.rpartition("/")[2]
+    return f"{own} and {len(others)} more" if others else own
+
+
+def _doc(source: Source, census: Census, chosen: list[int]) -> str:
+    """How many messages there are and how large, and which of them are measured."""
+    if census.count == 1:
+        return f"one document, {census.nbytes:,} bytes as given"
+    sizes = census.sizes()
+    text = (
+        f"{census.count:,} {source.unit} of {sizes.p50:,} bytes at p50, {sizes.p99:,} at p99, {sizes.largest:,} at most"
+    )
+    if len(chosen) == census.count:
+        return text
+    own = census.sizes(chosen)
+    return f"{text}; {len(chosen)} of them stand for all by size and shape, of {own.p50:,}, {own.p99:,} and {own.largest:,}"
+
+
+def _from_function(reference: str, fields: tuple[str, ...], schema: Schema | None) -> Payload:
     values = functions.call(reference, DISTINCT)
     if isinstance(values, Payload):
+        if schema is not None:
+            raise PayloadError(f"{reference}: the payload has a schema of its own; leave the other one out")
         return _users_payload(values, reference, fields)
     classes = {type(value) for value in values}
-    if not any(field_names(value) is not None for value in values):
-        schema = _inferred(reference, values)
+    if schema is not None:
+        pass
+    elif not any(field_names(value) is not None for value in values):
+        schema = _described(reference, lambda: infer(values))
     elif len(classes) == 1:
         try:
             schema = schema_of(classes.pop())
@@ -117,14 +205,27 @@ def _from_function(reference: str, fields: tuple[str, ...]) -> Payload:
     else:
         names = ", ".join(sorted(cls.__name__ for cls in classes))
         raise PayloadError(f"{reference}: the values are of several classes ({names}); return values of one")
+    chosen = _chosen(reference, values)
+    share = f"; {len(chosen)} of them stand for all by size and shape" if len(chosen) < len(values) else ""
     return _payload(
         name=reference,
-        doc=f"{len(values):,} {'value' if len(values) == 1 else 'values'} of {schema.root}",
+        doc=f"{len(values):,} {'value' if len(values) == 1 else 'values'} of {schema.root}{share}",
         source=reference,
         schema=schema,
-        values=((f"value {number}" if len(values) > 1 else "", value) for number, value in enumerate(values)),
+        values=((f"value {number}" if len(values) > 1 else "", values[number]) for number in chosen),
         fields=fields,
     )
+
+
+def _chosen(reference: str, values: Sequence[Any]) -> list[int]:
+    """The numbers of those that stand for all; their sizes are those of their pickles."""
+    if len(values) <= DISTINCT:
+        return list(range(len(values)))
+    census = Census()
+    for value in values:
+        pickled = _pickled(reference, value)
+        census.add((len(pickled),), (shape_of(value),), (zlib.crc32(pickled),))
+    return census.choose(DISTINCT, KEPT_BYTES)
 
 
 def _users_payload(payload: Payload, reference: str, fields: tuple[str, ...]) -> Payload:
@@ -152,11 +253,21 @@ def _check_fields(source: str, fields: Sequence[str], values: Sequence[Any], pla
         raise PayloadError(f"{source}: {error}") from None
 
 
-def _inferred(source: str, values: Iterable[Any]) -> Schema:
+def _described(source: str, find: Callable[[], Schema]) -> Schema:
     try:
-        return infer(values)
+        return find()
     except SchemaError as error:
-        raise PayloadError(f"{source}: {_brief(error)}") from error
+        raise PayloadError(f"{source}: {brief(error)}") from error
+
+
+def _pickled(source: str, value: Any) -> bytes:
+    try:
+        return pickle.dumps(value, protocol=5)
+    except Exception as error:
+        raise PayloadError(
+            f"{source}: the values cannot be sent to another process ({type(error).__name__}: {error}); "
+            "define their classes at module level"
+        ) from error
 
 
 def _payload(
@@ -168,22 +279,21 @@ def _payload(
     values: Iterable[tuple[str, Any]],
     fields: tuple[str, ...],
 ) -> Payload:
-    pickled: dict[bytes, str] = {}
+    places: dict[bytes, str] = {}
+    repeats: list[bytes] = []
     for place, value in values:
         try:
-            pickled.setdefault(pickle.dumps(normal(schema, value), protocol=5), place)
+            pickled = _pickled(source, normal(schema, value, limits=LIMITS))
         except EncodeError as error:
-            raise PayloadError(f"{source}: {f'{place}: ' if place else ''}{_brief(error)}") from error
-        except Exception as error:
-            raise PayloadError(
-                f"{source}: the values cannot be sent to another process ({type(error).__name__}: {error}); "
-                "define their classes at module level"
-            ) from error
-        if len(pickled) == DISTINCT:
-            break
-    make = Snapshot(tuple(pickled))
-    made = [make(number) for number in range(len(pickled))]
-    _check_fields(source, fields, made, list(pickled.values()))
+            raise PayloadError(f"{source}: {f'{place}: ' if place else ''}{brief(error)}") from error
+        if pickled in places:
+            repeats.append(pickled)
+        else:
+            places[pickled] = place
+    # A repeat is part of the mix, and as the same object it takes no memory of its own.
+    make = Snapshot((*places, *repeats))
+    made = [make(number) for number in range(len(places))]
+    _check_fields(source, fields, made, list(places.values()))
     field = fields[0] if fields else middle_field(made)
     return Payload(
         name=name,
@@ -192,15 +302,13 @@ def _payload(
         make=make,
         field=field,
         fields=fields or (field,),
-        tensor=first_tensor(made),
-        rotation="distinct" if len(pickled) == DISTINCT else "copies",
-        distinct=len(pickled),
+        tensor=first_tensor(made) if _has_tensors(schema) else None,
+        rotation="distinct" if len(places) == DISTINCT else "copies",
+        distinct=len(places),
         source=source,
     )
 
 
-def _brief(error: EncodeError | SchemaError) -> str:
-    """An error's message, its path shortened: a document that is too deep has a path of that depth."""
-    if error.path is None or len(error.path) <= 80:
-        return str(error)
-    return f"{error.reason} (at {error.path[:40]}...{error.path[-30:]})"
+def _has_tensors(schema: Schema) -> bool:
+    types = (schema.root, *(item.type for record in schema.records for item in record.fields))
+    return any(isinstance(part, Tensor) for type_ in types for part in walk(type_))

@@ -19,6 +19,7 @@ from google.protobuf.descriptor_pb2 import (
 from zcser.protowire.descriptors import file_descriptor
 from zcser.protowire.planner import plan_of
 from zcser.schema.from_python import schema_of
+from zcser.schema.lower import lowered
 
 __all__ = ["emit_proto"]
 
@@ -56,7 +57,7 @@ def emit_proto(schema: Any, *, package: str = "zcser") -> str:
     SchemaError
         protobuf has no form for a part of the schema.
     """
-    file = file_descriptor(plan_of(schema_of(schema)), package)
+    file = file_descriptor(plan_of(lowered(schema_of(schema), text=False)), package)
     return "\n".join(_file(file)) + "\n"
 
 

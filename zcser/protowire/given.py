@@ -50,7 +50,7 @@ from zcser.schema.model import (
     Type,
 )
 
-__all__ = ["ProtoSchema", "given_classes", "given_schema"]
+__all__ = ["ProtoSchema", "descriptors_of", "given_classes", "given_schema"]
 
 _SCALARS: dict[int, Type] = {
     FieldDescriptor.TYPE_BOOL: Bool(),
@@ -162,6 +162,11 @@ def given_classes(schema: ProtoSchema, plan: Plan) -> Classes:
     }
 
 
+def descriptors_of(schema: ProtoSchema) -> descriptor_pool.DescriptorPool:
+    """The descriptors of a schema as they were given, in a pool of their own."""
+    return _pool(schema.descriptor_set)
+
+
 def _rename(declared: DescriptorProto, message: Message) -> None:
     """Give fields the names of their slots; on the wire there are numbers alone."""
     slots = {slot.number: slot for slot in message.slots}
@@ -216,7 +221,8 @@ def _root(descriptor_set: bytes, root: str | None) -> str:
         names = [name for name in own if name not in held]
         if len(names) != 1:
             raise SchemaError(
-                f"which message? root= takes one of {', '.join(names or own) or 'none: it declares none'}"
+                f"which message? root=, or FILE:NAME in a command, takes one of "
+                f"{', '.join(names or own) or 'none: it declares none'}"
             )
         return names[0]
     found = [name for name in names if name == root] or [name for name in names if name.rpartition(".")[2] == root]

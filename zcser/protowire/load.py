@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import operator
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from zcser.core.buffers import Buffer, byte_view
@@ -17,7 +21,7 @@ from zcser.core.errors import CodecUnavailableError, SchemaError
 from zcser.protowire.given import ProtoSchema, given_schema
 from zcser.schema.compilers import compile_schema, source_file
 
-__all__ = ["load_descriptors", "load_proto"]
+__all__ = ["load_descriptors", "load_message", "load_proto"]
 
 
 def load_descriptors(data: Buffer, *, root: str | None = None) -> ProtoSchema:
@@ -48,6 +52,59 @@ def load_descriptors(data: Buffer, *, root: str | None = None) -> ProtoSchema:
     except Exception as error:
         raise SchemaError(f"the bytes are no FileDescriptorSet: {error}", codec="protobuf") from error
     return given_schema(content, root)
+
+
+def load_message(source: Any, *, root: str | None = None) -> ProtoSchema:
+    """The schema of a generated message class, or of a message of a generated module.
+
+    Parameters
+    ----------
+    source
+        A class that protoc made, as ``person_pb2.Person``; a module that protoc made; or ``"module:Class"``.
+    root
+        Of a module: see `load_descriptors`.
+
+    Returns
+    -------
+    ProtoSchema
+        See `load_descriptors`. Values are dicts; a message of the class goes through `dump` of the codec ``protobuf`` as it
+        is, and its `encode` takes one too.
+
+    Raises
+    ------
+    SchemaError
+        `source` is none of these; or as for `load_descriptors`.
+    """
+    if isinstance(source, str):
+        module, _, name = source.partition(":")
+        try:
+            source = importlib.import_module(module)
+            source = operator.attrgetter(name)(source) if name else source
+        except (ImportError, AttributeError, ValueError) as error:
+            raise SchemaError(f"{module}:{name} cannot be imported: {error}", codec="protobuf") from error
+    descriptor = getattr(source, "DESCRIPTOR", None)
+    if isinstance(descriptor, FileDescriptor):
+        return given_schema(_described(descriptor), root)
+    if not isinstance(descriptor, Descriptor):
+        raise SchemaError(f"{source!r} is no message class or module that protoc made", codec="protobuf")
+    return given_schema(_described(descriptor.file), descriptor.full_name)
+
+
+def _described(file: FileDescriptor) -> bytes:
+    """A descriptor set of a file, behind all that it imports."""
+    found: dict[str, FileDescriptor] = {}
+
+    def add(one: FileDescriptor) -> None:
+        if one.name not in found:
+            for other in one.dependencies:
+                add(other)
+            found[one.name] = one
+
+    add(file)
+    described = FileDescriptorSet()
+    for one in found.values():
+        one.CopyToProto(described.file.add())
+    return described.SerializeToString()
 
 
 def load_proto(

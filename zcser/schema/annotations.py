@@ -6,11 +6,13 @@ Any type of `zcser.schema.model` may stand there (``Annotated[int, Int(32)]``), 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, TypeAlias
 
-from zcser.schema.model import Float, Int
+from zcser.schema.model import Float, Int, Logical
 
 __all__ = [
+    "AwareDatetime",
     "Float32",
     "Float64",
     "Id",
@@ -19,6 +21,7 @@ __all__ = [
     "Int32",
     "Int64",
     "Length",
+    "NaiveDatetime",
     "UInt8",
     "UInt16",
     "UInt32",
@@ -50,3 +53,5 @@ UInt32: TypeAlias = Annotated[int, Int(32, signed=False)]
 UInt64: TypeAlias = Annotated[int, Int(64, signed=False)]
 Float32: TypeAlias = Annotated[float, Float(32)]
 Float64: TypeAlias = Annotated[float, Float(64)]
+AwareDatetime: TypeAlias = Annotated[datetime, Logical("datetime_utc")]
+NaiveDatetime: TypeAlias = Annotated[datetime, Logical("datetime_naive")]

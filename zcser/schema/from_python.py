@@ -1,10 +1,9 @@
-"""Schemas from Python annotations: dataclasses, msgspec Structs, TypedDicts, and any annotation made of them.
+"""Schemas from Python annotations: classes with fields (see `zcser.schema.sources`), and any annotation made of them.
 
-1. ``int`` is 64 bits signed, ``float`` 64 bits; other widths by ``Annotated`` (see `zcser.schema.annotations`).
+1. ``int`` is 64 bits signed, ``float`` 64 bits; other widths by ``Annotated`` (see `zcser.schema.annotations`). What
+   ``datetime``, ``Decimal``, ``UUID`` and their like mean is in `zcser.schema.values`.
 2. Ids come from ``Annotated[T, Id(n)]``; a field without one takes the number after the field before it.
 3. What cannot be carried by any format without loss is a `SchemaError` here, with the path and what to write instead.
-
-A further source (attrs, pydantic) is one function in `_SOURCES`.
 """
 
 from __future__ import annotations
@@ -15,16 +14,18 @@ import re
 import reprlib
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Iterable, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import Annotated, Any
 
 import numpy as np
 
 from zcser.core.dtypes import dtype_name
 from zcser.core.errors import SchemaError
 from zcser.schema.annotations import Id, Length
+from zcser.schema.classes import MISSING, class_defaults
 from zcser.schema.model import (
-    MISSING,
     Bool,
     Bytes,
     Enum,
@@ -32,19 +33,21 @@ from zcser.schema.model import (
     Float,
     Int,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
     Union,
-    class_defaults,
-    is_struct,
 )
+from zcser.schema.sources import PRESENCE, Declared, declared, first_line
+from zcser.schema.values import LOGICAL_OF, VALUE_TYPES
 
 __all__ = ["schema_of"]
 
@@ -60,20 +63,21 @@ _SCALARS: dict[Any, Type] = {
 }
 
 
-_ARGUMENTS = {list: 1, Sequence: 1, MutableSequence: 1, dict: 2, Mapping: 2, MutableMapping: 2}
+_SETS = (set, frozenset, AbstractSet, MutableSet)
+_ARGUMENTS: dict[Any, int] = {
+    list: 1,
+    Sequence: 1,
+    MutableSequence: 1,
+    dict: 2,
+    Mapping: 2,
+    MutableMapping: 2,
+    **dict.fromkeys(_SETS, 1),
+}
 """How many types stand between the brackets."""
 
 
 _REPR = reprlib.Repr()  # does not fail where an object's own repr does
 _REPR.maxother = 100
-
-
-class _Declared(NamedTuple):
-    """A field as its class declares it."""
-
-    name: str
-    hint: Any
-    required: bool = True
 
 
 def schema_of(source: Any) -> Schema:
@@ -82,8 +86,8 @@ def schema_of(source: Any) -> Schema:
     Parameters
     ----------
     source
-        A dataclass, msgspec Struct or TypedDict; an annotation made of them (``list[Record]``); or a `Schema`, which is
-        returned as it is.
+        A dataclass, msgspec Struct, class of attrs, pydantic model, TypedDict or NamedTuple; an annotation made of them
+        (``list[Record]``); or a `Schema`, which is returned as it is.
 
     Returns
     -------
@@ -122,7 +126,7 @@ class _Builder:
             raise SchemaError("an Id() numbers a field; put it around the field's whole annotation", path=path)
         return self.annotated(self.bare(hint, path), extras, path)
 
-    def field(self, item: _Declared, follows: int, defaults: tuple[Any, Any], path: str) -> Field:
+    def field(self, item: Declared, follows: int, defaults: tuple[Any, Any], path: str) -> Field:
         hint, extras = _peeled(item.hint, path)
         ids = [extra.number for extra in extras if isinstance(extra, Id)]
         if len(ids) > 1:
@@ -142,9 +146,17 @@ class _Builder:
                 found = Optional(found) if optional else found
             elif isinstance(extra, Type):
                 inner, optional = (found.item, True) if isinstance(found, Optional) else (found, False)
-                if extra.kind is not inner.kind:
+                if extra.kind is not inner.kind or _python_class(extra) is not _python_class(inner):
                     raise SchemaError(f"{extra} stands on {found}, which is of another kind", path=path)
                 found = Optional(extra) if optional else extra
+            elif (zone := _zone_asked(extra)) is not None:
+                found = _zoned(found, zone, path)
+            elif _transforms(extra):
+                raise SchemaError(
+                    f"{type(extra).__name__} of pydantic changes a value each time it is validated, so that none comes "
+                    "back as it was; use bytes or str",
+                    path=path,
+                )
             elif _means_something(extra):
                 raise SchemaError(
                     f"{_REPR.repr(extra)} inside Annotated changes nothing; "
@@ -159,6 +171,11 @@ class _Builder:
         for scalar, found in _SCALARS.items():
             if hint is scalar:  # a stranger's __eq__ and __hash__ may do anything
                 return found
+        for cls, logical in LOGICAL_OF.items():
+            if hint is cls:
+                return logical
+        if getattr(hint, "__module__", None) == "pydantic.types" and hint.__name__ in _PYDANTIC:
+            return _PYDANTIC[hint.__name__]
         origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         if origin in (typing.Union, types.UnionType):
             return self.union(arguments, path)
@@ -170,19 +187,31 @@ class _Builder:
             raise SchemaError(_why_not(hint, origin), path=path)
         if origin in (list, Sequence, MutableSequence):
             return List(self.type_(arguments[0], f"{path}/*"))
+        if origin in _SETS:
+            return self.set_(arguments[0], path, frozen=origin is frozenset)
         if origin is tuple:
             return self.tuple_(arguments, path)
         if origin in (dict, Mapping, MutableMapping):
             key = self.type_(arguments[0], f"{path}/key")
-            if not isinstance(key, Str | Int | Bool):
-                raise SchemaError(f"a map's keys must be str, int or bool, not {key}", path=path)
-            return Map(key, self.type_(arguments[1], f"{path}/*"))
+            if not isinstance(key, Str | Int | Bool | Logical):
+                raise SchemaError(
+                    f"a map's keys must be str, int or bool, or a value as a date is, not {key}", path=path
+                )
+            # A logical key is lowered before a codec sees it.
+            return Map(key, self.type_(arguments[1], f"{path}/*"))  # type: ignore[arg-type]
         if isinstance(hint, type) and issubclass(hint, enum.Enum):
             return _enum(hint, path)
-        declared = _declared(hint, path)
-        if declared is not None:
-            return self.record(hint, declared)
+        fields = declared(hint, path)
+        if fields is not None:
+            return self.record(hint, fields)
         raise SchemaError(_why_not(hint, origin), path=path)
+
+    def set_(self, hint: Any, path: str, *, frozen: bool) -> Type:
+        item = self.type_(hint, f"{path}/*")
+        try:
+            return Set(item, frozen)
+        except SchemaError as error:
+            raise SchemaError(error.reason, path=path) from None
 
     def union(self, arguments: Sequence[Any], path: str) -> Type:
         options = [self.type_(argument, path) for argument in arguments]
@@ -206,7 +235,7 @@ class _Builder:
             raise SchemaError("a tuple of several types has no common form; use a dataclass", path=path)
         return List(items[0], length=len(items), container="tuple")
 
-    def record(self, cls: type, declared: list[_Declared]) -> Ref:
+    def record(self, cls: type, found: list[Declared]) -> Ref:
         if cls in self.names:
             return Ref(self.names[cls])
         base = re.sub(r"\W", "_", cls.__name__)
@@ -217,68 +246,12 @@ class _Builder:
         self.records[name] = None  # holds the place, so that records stand in order of mention
         defaults = class_defaults(cls)
         fields: list[Field] = []
-        for item in declared:
+        for item in found:
             follows = fields[-1].id if fields else 0
             fields.append(self.field(item, follows, defaults.get(item.name, (MISSING, None)), f"{name}/{item.name}"))
         is_dict = typing.is_typeddict(cls)
-        self.records[name] = Record(name, tuple(fields), None if is_dict else cls, _first_line(cls))
+        self.records[name] = Record(name, tuple(fields), None if is_dict else cls, first_line(cls))
         return Ref(name)
-
-
-def _first_line(cls: type) -> str:
-    doc = cls.__doc__ if isinstance(cls.__doc__, str) else ""
-    # A dataclass without a docstring is given its signature, which is no description.
-    return "" if doc.startswith(f"{cls.__name__}(") else doc.strip().partition("\n")[0]
-
-
-def _hints(cls: type, path: str) -> dict[str, Any]:
-    try:
-        # The class's own name may not be in its module yet, as for a recursive class made inside a function.
-        return typing.get_type_hints(cls, localns={cls.__name__: cls}, include_extras=True)
-    except NameError as error:
-        raise SchemaError(
-            f"an annotation of {cls.__name__} names {error.name!r}, which is not defined at module level", path=path
-        ) from None
-    except Exception as error:  # an annotation written as a text is a stranger's code
-        raise SchemaError(f"an annotation of {cls.__name__} cannot be evaluated: {error}", path=path) from error
-
-
-def _dataclass(cls: type, path: str) -> list[_Declared]:
-    hints = _hints(cls, path)
-    for name, hint in hints.items():
-        if hint is dataclasses.InitVar or isinstance(hint, dataclasses.InitVar):
-            raise SchemaError("an InitVar is not kept, so that encode cannot find it; make it a field",
-                              path=f"{cls.__name__}/{name}")  # fmt: skip
-    fields = dataclasses.fields(cls)
-    for item in fields:
-        if not item.init:
-            raise SchemaError("field(init=False) cannot be restored by decode; make it an init field",
-                              path=f"{cls.__name__}/{item.name}")  # fmt: skip
-    return [_Declared(item.name, hints[item.name]) for item in fields]
-
-
-def _struct(cls: type, path: str) -> list[_Declared]:
-    hints = _hints(cls, path)
-    names: tuple[str, ...] = cls.__struct_fields__  # type: ignore[attr-defined]  # every Struct has it
-    return [_Declared(name, hints[name]) for name in names]
-
-
-def _typed_dict(cls: type, path: str) -> list[_Declared]:
-    required_keys: frozenset[str] = cls.__required_keys__  # type: ignore[attr-defined]  # every TypedDict has it
-    declared = []
-    for name, whole in _hints(cls, path).items():
-        hint, required = whole, name in required_keys
-        # With postponed annotations 3.11 does not see Required and NotRequired in __required_keys__, and either may
-        # stand inside Annotated or around it.
-        while typing.get_origin(hint) in (Annotated, *_PRESENCE):
-            if typing.get_origin(hint) in _PRESENCE:
-                required = typing.get_origin(hint) is typing.Required
-            hint = typing.get_args(hint)[0]
-        declared.append(_Declared(name, whole, required))
-    return declared
-
-
-_PRESENCE = (typing.Required, typing.NotRequired)
 
 
 def _peeled(hint: Any, path: str) -> tuple[Any, list[Any]]:
@@ -289,7 +262,7 @@ def _peeled(hint: Any, path: str) -> tuple[Any, list[Any]]:
         if typing.get_origin(hint) is Annotated:
             hint, *more = typing.get_args(hint)
             extras = [*more, *extras]
-        elif typing.get_origin(hint) in _PRESENCE:
+        elif typing.get_origin(hint) in PRESENCE:
             (hint,) = typing.get_args(hint)
         elif isinstance(hint, typing.NewType):
             hint = hint.__supertype__
@@ -312,6 +285,43 @@ def _alias_value(alias: Any, path: str, arguments: tuple[Any, ...] = ()) -> Any:
         raise SchemaError(f"the alias {alias} cannot be evaluated: {error}", path=path) from error
 
 
+_AWARE, _NAIVE = Logical("datetime_utc"), Logical("datetime_naive")
+
+_PYDANTIC: dict[str, Type] = {
+    "AwareDatetime": _AWARE,
+    "NaiveDatetime": _NAIVE,
+    "PastDatetime": Logical("datetime"),
+    "FutureDatetime": Logical("datetime"),
+    "PastDate": Logical("date"),
+    "FutureDate": Logical("date"),
+}
+"""Classes of pydantic that no value is an instance of."""
+
+
+def _python_class(type_: Type) -> type | None:
+    return VALUE_TYPES[type_.name].cls if isinstance(type_, Logical) else None
+
+
+def _zone_asked(extra: Any) -> bool | None:
+    """Whether ``msgspec.Meta(tz=...)`` asks for aware or for naive values; None for anything else."""
+    asked = getattr(extra, "tz", None) if type(extra).__module__ == "msgspec" else None
+    return asked if isinstance(asked, bool) else None
+
+
+def _zoned(found: Type, aware: bool, path: str) -> Type:
+    inner, optional = (found.item, True) if isinstance(found, Optional) else (found, False)
+    if inner != LOGICAL_OF[datetime]:
+        raise SchemaError(f"Meta(tz={aware}) stands on {found}; only a datetime can be told so", path=path)
+    made = _AWARE if aware else _NAIVE
+    return Optional(made) if optional else made
+
+
+def _transforms(extra: Any) -> bool:
+    """Whether pydantic decodes a value that it was given decoded already."""
+    name, module = type(extra).__name__, type(extra).__module__
+    return module == "pydantic.types" and name in ("EncodedBytes", "EncodedStr", "Json")
+
+
 def _means_something(extra: Any) -> bool:
     """Whether a remark inside Annotated is a type or alias of ours, put where an instance belongs."""
     if isinstance(extra, type):
@@ -319,17 +329,6 @@ def _means_something(extra: Any) -> bool:
     return typing.get_origin(extra) is Annotated and any(
         isinstance(part, Id | Length | Type) for part in typing.get_args(extra)[1:]
     )
-
-
-_SOURCES: tuple[tuple[Callable[[Any], bool], Callable[[type, str], list[_Declared]]], ...] = (
-    (lambda hint: isinstance(hint, type) and dataclasses.is_dataclass(hint), _dataclass),
-    (lambda hint: isinstance(hint, type) and is_struct(hint), _struct),
-    (typing.is_typeddict, _typed_dict),
-)
-
-
-def _declared(hint: Any, path: str) -> list[_Declared] | None:
-    return next((read(hint, path) for is_one, read in _SOURCES if is_one(hint)), None)
 
 
 def _enum(cls: type[enum.Enum], path: str) -> Enum:
@@ -404,11 +403,11 @@ def _why_not(hint: Any, origin: Any) -> str:
         return "a tuple needs its item types, as in tuple[str, ...]"
     if hint is Any or hint is object:
         return "Any has no form in a schema; name the types, as in int | str"
-    if origin in (set, frozenset) or _is_one_of(hint, (set, frozenset)):
-        return "sets are not carried yet; use a list"
+    if origin in _SETS or _is_one_of(hint, _SETS):
+        return f"{name} needs its item's type, as in set[str]"
     if origin is None and not isinstance(hint, type) and type(hint).__module__ not in ("typing", "typing_extensions"):
         return f"{name} is an instance of {type(hint).__name__}, not an annotation; give a class"
-    return f"{name} is no type that a schema knows; use a dataclass, msgspec Struct, TypedDict, or a scalar"
+    return f"{name} is no type that a schema knows; use a dataclass or another class with fields, or a scalar"
 
 
 def _is_one_of(hint: Any, classes: Sequence[Any]) -> bool:

@@ -57,7 +57,7 @@ from zcser.schema.model import (
 )
 from zcser.schema.observe import EACH, Place, Steps, merged, observe, shown
 
-__all__ = ["Numbers", "infer"]
+__all__ = ["Numbers", "decide", "infer", "record_name", "survey"]
 
 Numbers = Literal["float64", "exact"]
 
@@ -107,11 +107,21 @@ def infer(values: Iterable[Any], *, name: str = "Root", numbers: Numbers = "floa
     """
     if numbers not in get_args(Numbers):
         raise ValueError(f"numbers must be one of 'float64', 'exact', not {numbers!r}")
+    return decide(survey(values), name=name, numbers=numbers)
+
+
+def survey(values: Iterable[Any]) -> Place:
+    """The first half of `infer`: what was seen in the samples. Raises as `infer` does."""
     if isinstance(values, Mapping | str | bytes):
         raise SchemaError(f"samples are a list of documents, not one {type(values).__name__}; pass [document]")
     root = observe(values, _settle_early)
     if not root.kinds:
         raise SchemaError("there is no sample to infer a schema from; give at least one document")
+    return root
+
+
+def decide(root: Place, *, name: str = "Root", numbers: Numbers = "float64") -> Schema:
+    """The second half: the schema that all that was seen conforms to."""
     return _Decision(name, numbers).schema(root)
 
 
@@ -203,7 +213,7 @@ class _Decision:
 
     def _free_name(self, key: str) -> str:
         """A record name from a key; the first free one of Name, Name2, Name3, ..."""
-        name = _identifier(key)
+        name = record_name(key)
         self.names[name] += 1
         free = name if self.names[name] == 1 else f"{name}{self.names[name]}"
         return free if free not in self.records else self._free_name(key)
@@ -298,8 +308,8 @@ def _kinds(place: Place) -> set[type]:
     return {float if kind is int else kind for kind in place.kinds if kind is not _NONE}
 
 
-def _identifier(key: str) -> str:
-    """CamelCase of the ASCII letters and digits of a key, "Record" where it has none."""
+def record_name(key: str) -> str:
+    """A record's name from a key: CamelCase of the ASCII letters and digits of a key, "Record" where it has none."""
     plain = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode()
     words = re.findall(r"[A-Za-z0-9]+", plain)
     joined = "".join(word[0].upper() + word[1:] for word in words)[:NAME_LENGTH].lstrip("0123456789")

@@ -12,18 +12,17 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 import hashlib
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from zcser.core.errors import SchemaError
 from zcser.core.paths import Path
+from zcser.schema.classes import MISSING, class_defaults
 from zcser.schema.cycles import on_cycles
 from zcser.schema.types import (
     Bool,
@@ -33,10 +32,12 @@ from zcser.schema.types import (
     Int,
     Kind,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Ref,
+    Set,
     Str,
     Tensor,
     Type,
@@ -44,6 +45,7 @@ from zcser.schema.types import (
     strip_optional,
     walk,
 )
+from zcser.schema.values import VALUE_TYPES
 
 __all__ = [
     "MISSING",
@@ -55,32 +57,21 @@ __all__ = [
     "Int",
     "Kind",
     "List",
+    "Logical",
     "Map",
     "Null",
     "Optional",
     "Record",
     "Ref",
     "Schema",
+    "Set",
     "Str",
     "Tensor",
     "Type",
     "Union",
-    "class_defaults",
-    "is_struct",
     "strip_optional",
     "walk",
 ]
-
-
-class _Missing(enum.Enum):
-    MISSING = "MISSING"
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING: Final = _Missing.MISSING
-"""The default of a field that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,30 +172,6 @@ class Record:
         self.__dict__.update(name=state["name"], fields=tuple(fields), cls=state["cls"], doc=state["doc"])
 
 
-def is_struct(cls: type) -> bool:
-    """Whether a class is a msgspec Struct; does not import msgspec, which every Struct's module has done."""
-    msgspec: Any = sys.modules.get("msgspec")
-    return msgspec is not None and issubclass(cls, msgspec.Struct)
-
-
-def class_defaults(cls: type) -> dict[str, tuple[Any, Callable[[], Any] | None]]:
-    """``(default, default_factory)`` of each field of a dataclass or msgspec Struct; nothing of other classes."""
-    declared: tuple[Any, ...] = ()
-    nothing: Any = dataclasses.MISSING
-    if dataclasses.is_dataclass(cls):
-        declared = dataclasses.fields(cls)
-    elif is_struct(cls):
-        msgspec: Any = sys.modules["msgspec"]
-        declared, nothing = msgspec.structs.fields(cls), msgspec.NODEFAULT
-    return {
-        item.name: (
-            MISSING if item.default is nothing else item.default,
-            None if item.default_factory is nothing else item.default_factory,
-        )
-        for item in declared
-    }
-
-
 @dataclass(frozen=True)
 class Schema:
     """A root type and every record that it reaches.
@@ -269,6 +236,10 @@ class Schema:
                 return type(type_.values[0])
             case List():
                 return list if type_.container == "list" else tuple
+            case Set():
+                return frozenset if type_.frozen else set
+            case Logical():
+                return VALUE_TYPES[type_.name].cls
             case Ref():
                 return self.resolve(type_).cls or dict
             case Optional() | Union():

@@ -11,6 +11,9 @@ These changes, and no others, are made; `normal` is idempotent:
    (`zcser.core.dlpack`) becomes the array over its memory.
 6. A member of an int or str enum may be given by its value.
 7. A field that a dict may lack and does has its default, where it has one.
+8. A subclass of datetime, date, time, timedelta, Decimal or UUID becomes the class itself, ``fold`` 0, and a time zone its
+   offset from UTC: in a field of aware datetimes it becomes UTC. What is finer than a microsecond is refused.
+9. A set becomes a frozenset, or the other way round, as the schema names it. Items that become equal are refused.
 
 Everything else that does not fit is an `EncodeError` with the path. Every codec refuses alike: integers out of range,
 lone surrogates, unknown or missing fields, values of another class, depth, cycles, object arrays.
@@ -22,7 +25,6 @@ when a value does not fit.
 from __future__ import annotations
 
 import copy
-import dataclasses
 import math
 import struct
 import sys
@@ -37,6 +39,7 @@ from zcser.core.errors import EncodeError
 from zcser.core.options import Limits
 from zcser.core.paths import pointer
 from zcser.core.words import brief
+from zcser.schema.classes import construct, has_extras
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import (
     Bytes,
@@ -45,17 +48,20 @@ from zcser.schema.model import (
     Int,
     Kind,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
     Union,
 )
+from zcser.schema.values import VALUE_TYPES
 
 __all__ = ["Normaliser", "Path", "normal"]
 
@@ -241,6 +247,36 @@ class Normaliser:
                     return type_.cls(value)
         self._refuse(f"{brief(value)} is not a member of {type_}: {', '.join(name for name, _ in type_.members)}", path)
 
+    def _logical(self, type_: Logical, value: Any, path: Path) -> Any:
+        form = VALUE_TYPES[type_.name]
+        if not isinstance(value, form.cls):
+            self._wrong(type_, value, path)
+        try:
+            new = form.normal(value)
+        except ValueError as error:
+            self._refuse(str(error), path)
+        if new is not value:
+            self._changed(type_, value, path)
+        if isinstance(form.text.type, Str):
+            self._str(form.text.type, form.text.lower(new), path)  # a path may hold what no text does
+        return new
+
+    def _set(self, type_: Set, value: Any, path: Path) -> Any:
+        if not isinstance(value, set | frozenset):
+            self._wrong(type_, value, path)
+        self._bound(path, value)
+        items = [self._of(type_.item, item, (*path, index)) for index, item in enumerate(value)]
+        container = frozenset if type_.frozen else set
+        if type(value) is container:
+            if all(old is new for old, new in zip(value, items, strict=True)):
+                return value
+        else:
+            self._changed(type_, value, path)
+        found = container(items)
+        if len(found) != len(items):
+            self._refuse("items become equal", path)
+        return found
+
     def _tensor(self, type_: Tensor, value: Any, path: Path) -> np.ndarray[Any, Any]:
         array: np.ndarray[Any, Any]
         if type(value) in (np.ndarray, np.memmap):
@@ -333,6 +369,9 @@ class Normaliser:
             return self._dict_record(record, value, path)
         if type(value) is not record.cls:
             self._wrong(type_, value, path)
+        if has_extras(record.cls) and (extras := getattr(value, "__pydantic_extra__", None)):
+            extra = next(iter(extras))
+            self._refuse(f"{brief(extra)} is not a field of {record.name}, and would be lost", path)
         changed = {}
         for item in record.fields:
             try:
@@ -345,7 +384,9 @@ class Normaliser:
         if not changed:
             return value
         try:
-            return _replace(value, record, changed)
+            return construct(
+                record.cls, {item.name: changed.get(item.name, getattr(value, item.name)) for item in record.fields}
+            )
         except Exception as error:  # noqa: BLE001 - the class's own constructor may raise anything
             self._refuse(f"{record.name} refuses its normal fields: {type(error).__name__}", path)
 
@@ -393,6 +434,8 @@ _WALK: dict[Kind, Callable[[Normaliser, Any, Any, Path], Any]] = {
     Kind.LIST: Normaliser._list,
     Kind.MAP: Normaliser._map,
     Kind.UNION: Normaliser._union,
+    Kind.LOGICAL: Normaliser._logical,
+    Kind.SET: Normaliser._set,
     Kind.RECORD: Normaliser._record,
 }
 
@@ -403,6 +446,8 @@ def _is_near(type_: Type, value: Any) -> bool:
         return type(value) is type(type_.members[0][1])
     if isinstance(type_, Tensor) and is_foreign_tensor(value):
         return True
+    if isinstance(type_, Logical):
+        return isinstance(value, VALUE_TYPES[type_.name].cls)
     return isinstance(value, _NEAR.get(type_.kind, ()))
 
 
@@ -414,12 +459,7 @@ _NEAR: dict[Kind, tuple[type, ...]] = {
     Kind.BYTES: (bytes, bytearray, memoryview),
     Kind.LIST: (list, tuple),
     Kind.MAP: (dict,),
+    Kind.SET: (set, frozenset),
     Kind.RECORD: (dict,),
     Kind.TENSOR: (np.ndarray,),
 }
-
-
-def _replace(value: Any, record: Record, changed: dict[str, Any]) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.replace(value, **changed)
-    return type(value)(**{item.name: changed.get(item.name, getattr(value, item.name)) for item in record.fields})

@@ -6,7 +6,8 @@ from typing import Any
 
 from zcser.core.errors import SchemaError
 from zcser.core.paths import Path, parse_path, pointer
-from zcser.schema.model import Bool, Bytes, Int, List, Map, Optional, Ref, Schema, Str, Tensor, Type, Union
+from zcser.schema.model import Bool, Bytes, Int, List, Logical, Map, Optional, Ref, Schema, Str, Tensor, Type, Union
+from zcser.schema.values import VALUE_TYPES
 
 __all__ = ["along"]
 
@@ -86,4 +87,6 @@ def _key(type_: Type, step: str | int) -> Any:
         if step not in ("true", "false"):
             raise ValueError(f"{step!r} is no key: 'true' or 'false' is")
         return step == "true"
+    if isinstance(type_, Logical):
+        return step if not isinstance(step, str) else VALUE_TYPES[type_.name].text.lift(step)
     return _index(step, type_)

@@ -1,6 +1,7 @@
 """The types of the neutral schema, one small class per kind.
 
-A further kind (datetime, Decimal, UUID) is one class here, one line in each codec's table, and one in `normal`.
+Codecs carry all but two of them: `Logical` and `Set`, which `zcser.schema.lower` puts into terms of the others. A further
+value type (as datetime, Decimal, UUID are) is one entry of `zcser.schema.values`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ __all__ = [
     "Int",
     "Kind",
     "List",
+    "Logical",
     "Map",
     "Null",
     "Optional",
     "Ref",
+    "Set",
     "Str",
     "Tensor",
     "Type",
@@ -49,6 +52,8 @@ class Kind(enum.StrEnum):
     LIST = "list"
     MAP = "map"
     UNION = "union"
+    LOGICAL = "logical"
+    SET = "set"
     RECORD = "record"
 
 
@@ -241,16 +246,51 @@ class List(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class Logical(Type):
+    """A value that Python has a class for and formats have not; `name` is a key of `zcser.schema.values.VALUE_TYPES`."""
+
+    name: str
+    kind: ClassVar[Kind] = Kind.LOGICAL
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Set(Type):
+    """A set, or frozenset, of scalars, of logical values, or of tuples of them."""
+
+    item: Type
+    frozen: bool = False
+    kind: ClassVar[Kind] = Kind.SET
+
+    def __post_init__(self) -> None:
+        refused = next((part for part in walk(self.item) if not _hashable(part)), None)
+        if refused is not None:
+            raise SchemaError(f"the items of a set are scalars, or tuples of them, not {refused}; use a list")
+
+    def __str__(self) -> str:
+        return f"{'frozenset' if self.frozen else 'set'} of {self.item}"
+
+
+_HASHABLE = frozenset({Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.STR, Kind.BYTES, Kind.ENUM, Kind.LOGICAL})
+
+
+def _hashable(type_: Type) -> bool:
+    return type_.kind in _HASHABLE or (isinstance(type_, List) and type_.container == "tuple")
+
+
+@dataclass(frozen=True, slots=True)
 class Map(Type):
-    """A dict with keys of one scalar type: Str, Int or Bool."""
+    """A dict with keys of one scalar type: Str, Int or Bool, or a Logical, which no codec sees."""
 
     key: Str | Int | Bool
     value: Type
     kind: ClassVar[Kind] = Kind.MAP
 
     def __post_init__(self) -> None:
-        if self.key.kind not in (Kind.STR, Kind.INT, Kind.BOOL):
-            raise SchemaError(f"a map's keys must be str, int or bool, not {self.key}")
+        if self.key.kind not in (Kind.STR, Kind.INT, Kind.BOOL, Kind.LOGICAL):
+            raise SchemaError(f"a map's keys must be str, int or bool, or a value as a date is, not {self.key}")
 
     def __str__(self) -> str:
         return f"map {self.key} -> {self.value}"
@@ -287,7 +327,7 @@ def walk(type_: Type) -> Iterator[Type]:
     """A type and the types inside it; records are not entered."""
     yield type_
     match type_:
-        case Optional(item) | List(item=item):
+        case Optional(item) | List(item=item) | Set(item=item):
             yield from walk(item)
         case Map(key, value):
             yield key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
@@ -15,6 +16,7 @@ from zcser.schema.model import Enum, Float, Int, Optional, Schema, Union
 from zcser.schema.normal import Normaliser
 from zcser.tree.explain import explain
 from zcser.tree.form import Form, refuse_unfit
+from zcser.tree.keys import KeyNormaliser
 from zcser.tree.native import make_coder
 from zcser.tree.numbers import NumberNormaliser
 from zcser.tree.read import tree_reader
@@ -35,6 +37,11 @@ class TreeReader(Codec[T]):
     form: ClassVar[Form]
     ends_itself: ClassVar[bool]
     """Whether even a number that was cut short is refused; JSON text has no end mark for a bare number."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if hasattr(cls, "form"):
+            cls.text = not cls.form.native_bytes
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
@@ -145,8 +152,7 @@ class TreeWriter(TreeReader[T]):
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
-        normaliser = NumberNormaliser if writes_numbers(self.form, options) else Normaliser
-        self._normalise = normaliser(
+        self._normalise = self._normaliser()(
             schema, strict=options.strict, finite=self.form.finite, limits=options.limits, codec=self.name
         )
         self._write = self._writer()
@@ -155,6 +161,12 @@ class TreeWriter(TreeReader[T]):
     def _writer(self) -> Callable[[Any], Any] | None:
         """A function from a value to its tree, or None where every value is its own tree and the guard is off."""
         return tree_writer(self.schema, self.form, self.options, self._normalise)
+
+    def _normaliser(self) -> Callable[..., Normaliser]:
+        if writes_numbers(self.form, self.options):
+            return NumberNormaliser
+        fault = self.form.key_fault
+        return Normaliser if fault is None else functools.partial(KeyNormaliser, fault=fault)
 
     def _seal(self) -> None:
         if not self.options.strict and not self.options.deterministic:

@@ -18,10 +18,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy.typing as npt
+
 from zcser.core.errors import SchemaError
 from zcser.schema.model import Enum, Int, Kind, List, Map, Optional, Ref, Schema, Type, Union, walk
 
-__all__ = ["Form", "is_plain", "is_tagged", "parts_of", "refuse_unfit", "stands_as_itself", "wire_class"]
+__all__ = ["Form", "is_plain", "is_tagged", "parts_of", "refuse_unfit", "stands_as_itself", "widens", "wire_class"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,18 @@ class Form:
         The library would write a tuple as one, so that it must be given a list.
     surrogates
         The library writes and reads lone surrogates, which are refused.
+    tags_unions
+        A union stands as ``{option name: value}`` wherever it is one (rule 6).
     out_of_band
         What is made of a tensor's bytes, and of many bytes, in a tree that is written; None: nothing.
+    tensor
+        What a tensor stands as in a tree that is written, where that is not the map of rule 4, or not of its bytes as
+        they lie in memory. It is read as that map; None: it is written as that map too.
+    wide_int
+        What an integer over 63 bits stands as in a tree that is written. It is read as an int; None: it is written as
+        one too.
+    key_fault
+        Why a text cannot be a key, or None where it can; None: any text can.
     """
 
     native_bytes: bool
@@ -58,7 +70,11 @@ class Form:
     shares: bool = False
     keeps_tuples: bool = False
     surrogates: bool = False
+    tags_unions: bool = False
     out_of_band: Callable[[bytes | memoryview], Any] | None = None
+    tensor: Callable[[npt.NDArray[Any]], Any] | None = None
+    wide_int: Callable[[int], Any] | None = None
+    key_fault: Callable[[str], str | None] | None = None
 
 
 def wire_class(type_: Type, form: Form) -> type:
@@ -85,7 +101,7 @@ def wire_class(type_: Type, form: Form) -> type:
 
 def is_tagged(union: Union, form: Form) -> bool:
     """Whether a union needs its option's name beside its value."""
-    return len({wire_class(option, form) for option in union.options}) < len(union.options)
+    return form.tags_unions or len({wire_class(option, form) for option in union.options}) < len(union.options)
 
 
 def stands_as_itself(type_: Type, schema: Schema, form: Form, _seen: frozenset[str] = frozenset()) -> bool:
@@ -93,6 +109,8 @@ def stands_as_itself(type_: Type, schema: Schema, form: Form, _seen: frozenset[s
     match type_:
         case Enum(cls=cls):
             return cls is None
+        case Int():
+            return not widens(type_, form)
         case List(container="tuple") if form.keeps_tuples:
             return False
         case Optional(item) | List(item=item):
@@ -110,6 +128,11 @@ def stands_as_itself(type_: Type, schema: Schema, form: Form, _seen: frozenset[s
                 stands_as_itself(item.type, schema, form, _seen | {name}) for item in record.fields
             )
     return type_.kind is not Kind.TENSOR and (type_.kind is not Kind.BYTES or form.native_bytes)
+
+
+def widens(type_: Type, form: Form) -> bool:
+    """Whether values of a type may be integers that do not stand as themselves."""
+    return form.wide_int is not None and isinstance(type_, Int) and (type_.high is None or type_.high >= 1 << 63)
 
 
 def parts_of(schema: Schema) -> list[Type]:
@@ -131,3 +154,9 @@ def refuse_unfit(schema: Schema, form: Form, codec: str) -> None:
         for part in walk(type_):
             if isinstance(part, Int) and part.bits is None and not form.big_ints:
                 raise SchemaError("integers over 64 bits have no form; use json, or a str", path=path, codec=codec)
+    if form.key_fault is not None:
+        for record in schema.records:
+            for item in record.fields:
+                fault = form.key_fault(item.name)
+                if fault is not None:
+                    raise SchemaError(fault, path=f"{record.name}/{item.name}", codec=codec)

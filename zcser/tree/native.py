@@ -82,6 +82,8 @@ def make_coder(
     """
     if backend == "pure" or form.shares or not is_plain(schema, form):
         return None
+    if form.key_fault is not None and any(isinstance(part, Map) for part in parts_of(schema)):
+        return None
     from zcser.native import _tree
 
     program = _Program(schema, form)

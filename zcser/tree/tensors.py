@@ -31,8 +31,10 @@ def writes_numbers(form: Form, options: Options) -> bool:
     return options.tensors == "numbers" and not form.native_bytes
 
 
-def tensor_writer(form: Form, options: Options) -> Callable[[Array], dict[str, Any]]:
+def tensor_writer(form: Form, options: Options) -> Callable[[Array], Any]:
     """A function from a normal array to its tree."""
+    if form.tensor is not None:
+        return form.tensor
     key, elements = _KEY[form.native_bytes], _elements(form)
     if writes_numbers(form, options):
         key, elements = "data", numbers_of

@@ -39,15 +39,15 @@ from zcser.schema.model import (
     Union,
 )
 from zcser.schema.normal import Normaliser
-from zcser.tree.form import Form, is_plain, is_tagged, stands_as_itself
+from zcser.tree.form import Form, is_plain, is_tagged, stands_as_itself, widens
 from zcser.tree.leaves import is_text, round_float32, text_key, text_of_bytes
 from zcser.tree.splice import BIG, Blob, bytes_blob, tensor_blob
 from zcser.tree.tensors import tensor_writer
 from zcser.tree.walk import Walk, range_test
 
-__all__ = ["Writer", "tree_splicer", "tree_writer"]
+__all__ = ["ABSENT", "Writer", "tree_splicer", "tree_writer"]
 
-_ABSENT: Any = object()
+ABSENT: Any = object()
 
 
 def tree_writer(schema: Schema, form: Form, options: Options, normaliser: Normaliser) -> Callable[[Any], Any] | None:
@@ -145,6 +145,8 @@ class Writer(Walk):
 
     def int_(self, type_: Int, x: str) -> None:
         self.unless(f"{x}.__class__ is int{range_test(type_, x)}", type_, x)
+        if widens(type_, self.form):
+            self.source.line(f"if {x} >= {1 << 63}: {x} = {self.known(self.form.wide_int)}({x})")
 
     def float_(self, type_: Float, x: str) -> None:
         # x - x is 0.0 for every finite float, and NaN otherwise: the cheapest test that there is.
@@ -194,7 +196,7 @@ class Writer(Walk):
         length = f"len({x}) <= {self.limits.elements}" if type_.length is None else f"len({x}) == {type_.length}"
         self.bound_depth()
         self.unless(f"{x}.__class__ is {type_.container} and {length}", type_, x)
-        if not self.stands(type_.item) and not self.scalars(type_, type_.item, x, x):
+        if widens(type_.item, self.form) or not (self.stands(type_.item) or self.scalars(type_, type_.item, x, x)):
             self.comprehend(x, type_.item)
         elif self.form.keeps_tuples and type_.container == "tuple":
             self.source.line(f"{x} = list({x})")
@@ -243,9 +245,11 @@ class Writer(Walk):
         self.bound_depth()
         self.unless(f"{x}.__class__ is dict and len({x}) <= {self.limits.elements}", type_, x)
         self.scalars(type_, type_.key, x, x)
+        if self.form.key_fault is not None and type_.key.kind is Kind.STR:
+            self.unless(f"not any(map({self.known(self.form.key_fault)}, {x}))", type_, x)
         if self.sort:
             self.source.line(f"{x} = dict(sorted({x}.items()))")
-        plain = self.scalars(type_, type_.value, x, f"{x}.values()")
+        plain = not widens(type_.value, self.form) and self.scalars(type_, type_.value, x, f"{x}.values()")
         as_text = self.form.text_keys and type_.key.kind is not Kind.STR
         key, value, out = self.source.variable(), self.source.variable(), self.source.variable()
         new_key = f"{self.known(text_key)}({key})" if as_text else key
@@ -314,8 +318,8 @@ class Writer(Walk):
         self.source.line(f"out = {{{', '.join(pairs)}}}")
         for item in absent:
             x, key = self.source.variable(), self.known(item.name)
-            self.source.line(f"{x} = v.get({key}, {self.known(_ABSENT)})")
-            with self.source.block(f"if {x} is not {self.known(_ABSENT)}:"):
+            self.source.line(f"{x} = v.get({key}, {self.known(ABSENT)})")
+            with self.source.block(f"if {x} is not {self.known(ABSENT)}:"):
                 self.field(item.type, x)
                 self.source.line(f"out[{key}] = {x}")
         if self.guard:
@@ -333,8 +337,8 @@ class Writer(Walk):
                 self.field(item.type, x)
                 self.replace(key, x, old)
                 continue
-            self.source.line(f"{x} = {old} = v.get({key}, {self.known(_ABSENT)})")
-            with self.source.block(f"if {x} is not {self.known(_ABSENT)}:"):
+            self.source.line(f"{x} = {old} = v.get({key}, {self.known(ABSENT)})")
+            with self.source.block(f"if {x} is not {self.known(ABSENT)}:"):
                 self.source.line("count += 1")
                 self.field(item.type, x)
                 self.replace(key, x, old)

@@ -1,0 +1,1 @@
+"""Cap'n Proto: the layout of a schema, its ``.capnp`` text, and code that drives the library's builders and readers."""

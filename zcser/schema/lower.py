@@ -1,0 +1,241 @@
+"""A schema in terms of what every codec carries: the *wire schema* of one that has more.
+
+1. A logical value stands as its wire form (`zcser.schema.values`), a set as the list of its items. A record on the way to
+   one is a plain dict, as is every record whose class is not made by its fields' names; it keeps its name, its ids and
+   its order. All else stays as it is, class and all, and is never touched.
+2. In a union the Python type must still tell the options apart. A record there has a stand-in class of its own; a logical
+   value or a set whose wire form is another option's is *boxed*: in a record of one field, ``value``.
+3. A field of a pydantic model that has an alias has it in messages too.
+4. Where nothing has to be lowered there is no lowering.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from zcser.core.errors import SchemaError
+from zcser.schema.classes import MISSING, is_pydantic, keywords_of, wire_names
+from zcser.schema.model import (
+    Field,
+    List,
+    Logical,
+    Map,
+    Optional,
+    Record,
+    Ref,
+    Schema,
+    Set,
+    Type,
+    Union,
+    walk,
+)
+from zcser.schema.values import WireForm, wire_form
+
+__all__ = ["BOXED", "Lowering", "StandIn", "WireDefault", "lowered", "lowering_of"]
+
+BOXED = "value"
+"""The field of a box."""
+
+
+class StandIn:
+    """The base of the classes of records in unions."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+
+class WireDefault:
+    """The default of a lowered field, lowered: who compiles the conversion of the schema gives it `lower`."""
+
+    def __init__(self, item: Field) -> None:
+        self.item = item
+        self.lower: Callable[[Any], Any] | None = None
+
+    def __call__(self) -> Any:
+        """A fresh default."""
+        if self.lower is None:
+            raise SchemaError("a wire schema makes defaults once its conversion is compiled", path=self.item.name)
+        return self.lower(self.item.make_default())
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """A schema, and its wire schema.
+
+    Attributes
+    ----------
+    schema, wire
+        Of the values, and of what a codec is given for them.
+    text
+        Whether wire forms are those of formats of text.
+    records
+        Names of the records that are lowered.
+    boxes
+        The record of the wire schema that an option of a union is boxed in.
+    unions
+        What each union of the schema is in the wire schema.
+    """
+
+    schema: Schema
+    wire: Schema
+    text: bool
+    records: frozenset[str]
+    boxes: Mapping[tuple[Union, Type], Record]
+    unions: Mapping[Union, Union]
+
+    def touches(self, type_: Type) -> bool:
+        """Whether values of a type are changed."""
+        return _touches(type_, self.records)
+
+    def form(self, logical: Logical, *, key: bool = False) -> WireForm:
+        """See `zcser.schema.values.wire_form`."""
+        return wire_form(logical, text=self.text, key=key)
+
+    def names(self, record: Record) -> dict[str, str]:
+        """The names of a lowered record's fields in messages."""
+        aliases = {} if record.cls is None else wire_names(record.cls)
+        return {item.name: aliases.get(item.name, item.name) for item in record.fields}
+
+
+def lowered(schema: Schema, *, text: bool) -> Schema:
+    """The wire schema of a schema: the schema itself where every codec carries it.
+
+    Parameters
+    ----------
+    schema
+        Of values.
+    text
+        For a format of text; see `zcser.schema.values`.
+    """
+    lowering = lowering_of(schema, text=text)
+    return schema if lowering is None else lowering.wire
+
+
+def lowering_of(schema: Schema, *, text: bool) -> Lowering | None:
+    """How a schema is lowered; None where every codec carries it as it is.
+
+    Raises
+    ------
+    SchemaError
+        Two fields of a record have one alias.
+    """
+    records = _on_the_way(schema)
+    if not records and not _touches(schema.root, records):
+        return None
+    return _Lowerer(schema, text=text, records=records).lowering()
+
+
+def _on_the_way(schema: Schema) -> frozenset[str]:
+    found = {record.name for record in schema.records if record.cls is not None and _is_made_apart(record.cls)}
+    while True:
+        more = {
+            record.name
+            for record in schema.records
+            if record.name not in found and any(_touches(item.type, found) for item in record.fields)
+        }
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _is_made_apart(cls: type) -> bool:
+    """Whether a class is not made by a call with its fields by name."""
+    return is_pydantic(cls) or bool(keywords_of(cls))
+
+
+def _touches(type_: Type, records: frozenset[str] | set[str]) -> bool:
+    return any(
+        isinstance(part, Logical | Set) or (isinstance(part, Ref) and part.name in records) for part in walk(type_)
+    )
+
+
+class _Lowerer:
+    def __init__(self, schema: Schema, *, text: bool, records: frozenset[str]) -> None:
+        self.schema = schema
+        self.text = text
+        self.records = records
+        types = [schema.root, *(item.type for record in schema.records for item in record.fields)]
+        # In order, so that boxes have the same names in every process.
+        self.unions = list(dict.fromkeys(part for type_ in types for part in walk(type_) if isinstance(part, Union)))
+        options = {option for union in self.unions for option in union.options}
+        self.stand_ins: dict[str, type] = {
+            record.name: type(record.name, (StandIn,), {})
+            for record in schema.records
+            if record.name in records and record.cls is not None and Ref(record.name) in options
+        }
+        self.boxes: dict[tuple[Union, Type], Record] = {}
+        self.box_of: dict[Type, Record] = {}
+
+    def lowering(self) -> Lowering:
+        for union in self.unions:
+            counts = Counter(map(self.wire_class, union.options))
+            for option in union.options:
+                if isinstance(option, Logical | Set) and counts[self.wire_class(option)] > 1:
+                    self.boxes[union, option] = self.box(option)
+        records = [self.record(record) if record.name in self.records else record for record in self.schema.records]
+        unions = {union: self.union(union) for union in self.unions}
+        wire = Schema(self.type_(self.schema.root), (*records, *self.box_of.values()), self.schema.notes)
+        return Lowering(self.schema, wire, self.text, self.records, self.boxes, unions)
+
+    def wire_class(self, option: Type) -> type:
+        """The Python class of an option's values in the wire schema, unboxed."""
+        match option:
+            case Logical():
+                return self.schema.python_type(wire_form(option, text=self.text).type)
+            case Set():
+                return list
+            case Ref(name) if name in self.records:
+                return self.stand_ins.get(name, dict)
+        return self.schema.python_type(option)
+
+    def box(self, option: Type) -> Record:
+        if option not in self.box_of:
+            taken = {record.name for record in (*self.schema.records, *self.box_of.values())}
+            base = re.sub(r"\W", "", str(option).title())
+            name, number = base, 2
+            while name in taken:
+                name, number = f"{base}{number}", number + 1
+            self.box_of[option] = Record(name, (Field(BOXED, self.type_(option), 1),), type(name, (StandIn,), {}))
+        return self.box_of[option]
+
+    def record(self, record: Record) -> Record:
+        aliases = {} if record.cls is None else wire_names(record.cls)
+        fields = tuple(self.field(item, aliases.get(item.name, item.name)) for item in record.fields)
+        return Record(record.name, fields, self.stand_ins.get(record.name), record.doc)
+
+    def field(self, item: Field, name: str) -> Field:
+        if not _touches(item.type, self.records):
+            return replace(item, name=name)
+        make = WireDefault(item) if item.has_default else None
+        return replace(item, name=name, type=self.type_(item.type), default=MISSING, default_factory=make)
+
+    def type_(self, type_: Type) -> Type:
+        if not _touches(type_, self.records):
+            return type_
+        match type_:
+            case Logical():
+                return wire_form(type_, text=self.text).type
+            case Set(item):
+                return List(self.type_(item))
+            case Optional(item):
+                return Optional(self.type_(item))
+            case List(item=item):
+                return replace(type_, item=self.type_(item))
+            case Map(key, value):
+                if isinstance(key, Logical):
+                    key = wire_form(key, text=self.text, key=True).type  # type: ignore[assignment]  # an Int or Str
+                return Map(key, self.type_(value))
+            case Union():
+                return self.union(type_)
+        return type_
+
+    def union(self, union: Union) -> Union:
+        return Union(tuple(self.option(option, union) for option in union.options))
+
+    def option(self, option: Type, union: Union) -> Type:
+        box = self.boxes.get((union, option))
+        return self.type_(option) if box is None else Ref(box.name)
