@@ -72,8 +72,26 @@ def test_schemas_of_files_are_taken(tmp_path, capsys):
     old, new = tmp_path / "old.json", tmp_path / "new.json"
     old.write_text('{"id": 7}')
     new.write_text('{"id": 7, "tags": ["a"]}')
+    # The new reader misses the tags, the old one passes over them.
     assert main(["evolve", str(old), str(new), "--codecs", "json"]) == 0
     assert "tags added: list of str" in capsys.readouterr().out
+    # The same of the schemas, as they are committed.
+    for path in (old, new):
+        assert main(["schema", str(path), "--emit", "zcser"]) == 0
+        path.write_text(capsys.readouterr().out)
+    assert main(["evolve", str(old), str(new), "--codecs", "json"]) == 0
+    assert "tags added: list of str" in capsys.readouterr().out
+
+
+def test_proto_files_are_taken_with_their_numbers(tmp_path, capsys):
+    pytest.importorskip("grpc_tools")
+    old, new = tmp_path / "old.proto", tmp_path / "new.proto"
+    old.write_text('syntax = "proto3"; message M { int32 a = 1; string b = 2; }')
+    new.write_text('syntax = "proto3"; message M { int32 a = 1; string c = 2; }')
+    assert main(["evolve", f"{old}:M", f"{new}:M", "--codecs", "protobuf,json"]) == 1
+    out = capsys.readouterr().out
+    assert "b renamed: to c, id 2" in out
+    assert out.splitlines()[-1] == "safe: protobuf; unsafe: json."
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,8 @@ Renamed = enum.Enum("Mode", {"OFF": 0, "LOW": 1})
         ((int, 5), (int, 5), []),
         (dict[str, int], dict[int, int], ["KIND"]),
         (tuple[int, int], tuple[int, int, int], ["SHAPE"]),
+        (set[Int16], set[Int32], ["WIDEN"]),
+        (list[int], set[int], ["KIND"]),
     ],
 )
 def test_a_field_of_another_type(old, new, expected):

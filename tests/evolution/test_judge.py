@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
+from uuid import UUID
+
 import numpy as np
 import pytest
 
@@ -17,11 +20,13 @@ from zcser.schema.model import (
     Float,
     Int,
     List,
+    Logical,
     Map,
     Optional,
     Record,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Union,
@@ -66,7 +71,11 @@ def judged(old, new, written, read, *, inverse=False, stays="s"):
         (Float(64), Float(32), 0.5, 0.5, "works"),
         (Float(64), Float(32), 0.5, 0.25, "wrong"),
         (Bool(), Int(8), True, 1, "works"),
-        (Int(32), Str(), 7, "7", "wrong"),
+        (Int(32), Str(), -7, "-7", "works"),
+        (Int(32), Str(), 7, "07", "wrong"),
+        (Str(), Int(32), "-7", -7, "works"),
+        (Str(), Int(32), "07", 7, "wrong"),
+        (Str(), Int(32), str(2**31), 2**31 - 1, "wrong"),
         (Int(32), Str(), 7, "", "lost"),
         (Str(), Bytes(), "\u00e9", b"\xc3\xa9", "works"),
         (Bytes(), Str(), b"\xff", "\ufffd", "wrong"),
@@ -94,6 +103,15 @@ def judged(old, new, written, read, *, inverse=False, stays="s"):
         (Map(Str(), Int(32)), Map(Str(), Int(64)), {"k": 7}, {"k": 7}, "works"),
         (Map(Str(), Int(32)), Map(Str(), Int(64)), {"k": 7}, {}, "lost"),
         (Map(Str(), Int(32)), Map(Str(), Int(64)), {"k": 7}, {"l": 7}, "wrong"),
+        (Set(Int(32)), Set(Int(64)), {7, 8}, {7, 8}, "works"),
+        (Set(Int(32)), List(Int(32)), {7, 8}, [8, 7], "works"),
+        (List(Int(32)), Set(Int(32)), [7, 7], {7}, "works"),
+        (Set(Int(32)), List(Int(32)), {7, 8}, [8, 7, 7], "wrong"),
+        (Set(Int(32)), Set(Int(64)), {7, 8}, set(), "lost"),
+        (Logical("uuid"), Str(), UUID(int=5), "00000000-0000-0000-0000-000000000005", "works"),
+        (Logical("uuid"), Bytes(16), UUID(int=5), bytes(15) + b"\5", "works"),
+        (Logical("date"), Int(32), date(1970, 1, 8), 7, "works"),
+        (Logical("date"), Int(32), date(1970, 1, 8), 8, "wrong"),
         (Tensor("float32"), Tensor(), np.ones(2, "f4"), np.ones(2, "f4"), "works"),
         (Tensor("float32"), Tensor(), np.ones(2, "f4"), np.zeros(2, "f4"), "lost"),
         (Tensor("float32"), Tensor(), np.ones(2, "f4"), np.full(2, 3, "f4"), "wrong"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,9 +19,13 @@ from zcser.cli.sources import schema_from
 from zcser.core.errors import CodecUnavailableError
 from zcser.evolution import Change, CodecReport, Direction, Evolution, Outcome, Tally, Verdict, evolve
 from zcser.evolution.pairs import matched_by
+from zcser.payloads.sources import schemas
 from zcser.report.model import ABSENT, Column, Emphasis, Entry, Table, one_line
+from zcser.schema.model import Schema
 
 __all__ = ["run"]
+
+_SCHEMA_KEY = re.compile(r'\s*\{\s*"(zcser|\$schema)"\s*:')
 
 _EMPHASIS: dict[Verdict, Emphasis] = {Verdict.UNSAFE: "bad", Verdict.SAFE: "best", Verdict.NOT_CARRIED: "muted"}
 
@@ -28,7 +33,7 @@ _EMPHASIS: dict[Verdict, Emphasis] = {Verdict.UNSAFE: "bad", Verdict.SAFE: "best
 def run(arguments: argparse.Namespace) -> int:
     """Print the changes, a line per codec and the reasons; 1 where a codec is unsafe."""
     allow = [_outcome(name) for name in arguments.allow or ()]
-    old, new = schema_from(arguments.old), schema_from(arguments.new)
+    old, new = (_schema(source, arguments.include) for source in (arguments.old, arguments.new))
     found = evolve(old, new, codecs=arguments.codecs, allow=allow)
     if arguments.codecs is not None:
         for report in found.codecs:
@@ -39,6 +44,16 @@ def run(arguments: argparse.Namespace) -> int:
         Path(arguments.json).write_text(f"{text}\n", encoding="utf-8", newline="\n")
     _show(found, missing=arguments.codecs is None)
     return 1 if found.unsafe else 0
+
+
+def _schema(source: str, include: list[str]) -> Schema:
+    """The schema of a source; a ``.json`` file whose first key is one of schemas is a schema, else it is data."""
+    path = Path(source)
+    if path.suffix.lower() == ".json" and path.is_file():
+        with path.open(encoding="utf-8", errors="replace") as file:
+            if _SCHEMA_KEY.match(file.read(1000)):
+                return schemas.load(source)
+    return schema_from(argparse.Namespace(source=[source], schema=None, include=include, delimited=False))
 
 
 def _outcome(name: str) -> Outcome:

@@ -189,9 +189,16 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_evolve(parser: argparse.ArgumentParser) -> None:
-    what = "a schema or data file, or module:Class, as zcser schema takes it"
-    parser.add_argument("old", metavar="OLD", help=f"the schema before: {what}")
+    parser.add_argument(
+        "old",
+        metavar="OLD",
+        help="the schema before: FILE.proto[:Message], FILE.fbs[:Table], .bfbs, what --emit zcser wrote or a JSON Schema "
+        "(.json), module:Class; or data",
+    )
     parser.add_argument("new", metavar="NEW", help="the schema after")
+    parser.add_argument(
+        "--include", action="append", default=[], metavar="DIR", help="where imports of the schemas are, once for each"
+    )
     parser.add_argument("--codecs", type=_names, metavar="A,B", help="codecs (default: all that are installed)")
     parser.add_argument(
         "--allow", type=_names, metavar="A,B", help="outcomes that are safe besides works and default, such as lost"

@@ -20,6 +20,7 @@ from zcser.schema.model import (
     Optional,
     Record,
     Ref,
+    Set,
     Str,
     Tensor,
     Type,
@@ -133,6 +134,12 @@ def _of_types(old: Type, new: Type) -> _Words:
         case _, Optional(other):
             yield ChangeKind.TO_OPTIONAL, words
             yield from _of_types(old, other)
+        case Set(), Set():
+            if old.frozen != new.frozen:
+                yield ChangeKind.SHAPE, words
+            yield from _of_types(old.item, new.item)
+        case (Set(), _) | (_, Set()):
+            yield ChangeKind.KIND, words
         case List(), List():
             if (old.length, old.container) != (new.length, new.container):
                 yield ChangeKind.SHAPE, words

@@ -19,7 +19,7 @@ from zcser.core.words import brief
 from zcser.evolution.matching import Correspondence, Moved, match_options
 from zcser.evolution.model import Change, Finding, Outcome
 from zcser.evolution.values import ABSENT, NOTHING, carried, fields_of, is_zero, option_of, plain, stands_in
-from zcser.schema.model import Enum, Field, Float, List, Map, Optional, Ref, Type, Union
+from zcser.schema.model import Enum, Field, Float, Kind, List, Map, Optional, Ref, Set, Type, Union
 
 __all__ = ["Judge"]
 
@@ -167,6 +167,10 @@ class Judge:
                     yield place.owners, Finding(Outcome.LOST, _words(place.path, written, read))
                 else:
                     yield from self._value(old, new.item, written, read, place)
+            case (
+                (Set(item=one), Set(item=other)) | (Set(item=one), List(item=other)) | (List(item=one), Set(item=other))
+            ):
+                yield place.owners, self._set(one, other, written, read, place)
             case List(), List():
                 yield from self._list(old, new, written, read, place)
             case List(), _:
@@ -194,6 +198,15 @@ class Judge:
         yield place.owners, _WORKS
         for number, (one, other) in enumerate(zip(written, read, strict=True)):
             yield from self._value(old.item, new.item, one, other, place.at(str(number), new.item))
+
+    def _set(self, old: Type, new: Type, written: Any, read: Any, place: _Place) -> Finding:
+        """Items in no order."""
+        expected = [carried(old, new, item) for item in written]
+        got = [plain(item) if new.kind is Kind.ENUM else item for item in read]
+        same = len(got) == len(set(written)) and {(type(i), i) for i in expected} == {(type(i), i) for i in got}
+        if same:
+            return _WORKS
+        return Finding(Outcome.WRONG if got else Outcome.LOST, _words(place.path, written, read))
 
     def _one_of(self, old: List, new: Type, written: Any, read: Any, place: _Place) -> _Found:
         """A list that became a field: its one item, or what is left of many."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -154,11 +154,14 @@ class Tally:
     ----------
     counts
         Messages by the outcome that the change had in them, the worst where it had several.
+    meant
+        Of those that are `lost`: how many as meant.
     worst
         The most harmful finding, the first of its rank; None where no message held what the change touches.
     """
 
     counts: Mapping[Outcome, int] = field(default_factory=lambda: MappingProxyType({}))
+    meant: int = 0
     worst: Finding | None = None
 
     @classmethod
@@ -168,21 +171,25 @@ class Tally:
             return cls()
         counted = Counter(finding.outcome for finding in findings)
         ordered = {outcome: counted[outcome] for outcome in Outcome if outcome in counted}
-        return cls(MappingProxyType(ordered), max(findings, key=lambda finding: finding.rank))
+        meant = sum(finding.meant for finding in findings)
+        return cls(MappingProxyType(ordered), meant, max(findings, key=lambda finding: finding.rank))
 
     def allowed(self, allow: Collection[Outcome]) -> bool:
         """Whether nothing worse happened than what is allowed, or meant; False where nothing happened at all."""
-        if self.worst is None:
-            return False
         harmless = {Outcome.WORKS, Outcome.DEFAULT, *allow}
-        return (self.worst.meant and set(self.counts) <= {*harmless, Outcome.LOST}) or set(self.counts) <= harmless
+        if self.meant == self.counts.get(Outcome.LOST):
+            harmless.add(Outcome.LOST)
+        return self.worst is not None and set(self.counts) <= harmless
 
     def __str__(self) -> str:
-        words = [
-            "lost as meant" if outcome is Outcome.LOST and self.worst is not None and self.worst.meant else str(outcome)
-            for outcome in self.counts
-        ]
-        return " or ".join(words) or "not reached"
+        return " or ".join(self._words()) or "not reached"
+
+    def _words(self) -> Iterator[str]:
+        for outcome, count in self.counts.items():
+            if outcome is Outcome.LOST and self.meant:
+                yield "lost as meant"
+            if outcome is not Outcome.LOST or count > self.meant:
+                yield str(outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +261,7 @@ def _directions(tallies: Mapping[Direction, Tally]) -> dict[str, Any]:
     return {
         direction.name.lower(): {
             "outcomes": dict(tally.counts),
-            "meant": tally.worst is not None and tally.worst.meant,
+            "lost_as_meant": tally.meant,
             "reason": "" if tally.worst is None else tally.worst.reason,
         }
         for direction, tally in tallies.items()

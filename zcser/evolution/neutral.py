@@ -1,7 +1,8 @@
 """Schemas as they are run: with classes of their own, and with one change at a time.
 
 1. A schema's classes are the user's, of which the old and the new cannot stand side by side under one name, and which may
-   check what they hold. Records that have a class get a dataclass made for the run; enums keep theirs.
+   check what they hold. Records that have a class are dicts for the run; those of unions, which are told apart by their
+   class, get a dataclass that is made for it. Enums keep theirs.
 2. A change made alone is the old schema with the fields that it touches as they are in the new. Some cannot be: a field put in
    the middle that pushes the numbers of others on.
 3. Schemas that come from another format's own files (.fbs, .proto) are run whole and as they are: their codec reads more
@@ -26,7 +27,16 @@ def neutral(schema: Schema) -> Schema:
     """A schema with classes of its own (rule 1)."""
     if type(schema) is not Schema:
         return schema
-    return Schema(schema.root, tuple(_with_class(record, record.fields) for record in schema.records))
+    types = [schema.root, *(item.type for record in schema.records for item in record.fields)]
+    unions = [part for type_ in types for part in walk(type_) if isinstance(part, Union)]
+    options = {option.name for union in unions for option in union.options if isinstance(option, Ref)}
+    return Schema(
+        schema.root,
+        tuple(
+            _with_class(record, record.fields) if record.name in options else Record(record.name, record.fields)
+            for record in schema.records
+        ),
+    )
 
 
 def _with_class(record: Record, fields: tuple[Field, ...]) -> Record:

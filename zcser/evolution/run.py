@@ -1,7 +1,7 @@
 """Two schemas run against each other in every codec: what one side writes, the other reads.
 
-1. Values are seeded, plain ones and the edges of every kind, of the writer's schema. One that the format cannot write
-   (NaN in JSON) says nothing about the change, and is passed over.
+1. Values are those of `zcser.evolution.messages`, of the writer's schema. One that the format cannot write (NaN in JSON)
+   says nothing about the change, and is passed over.
 2. A codec that only reads is given what another codec of its wire writes.
 3. A refused message is an `error` of every change that is run.
 4. Nothing here knows a codec.
@@ -22,17 +22,13 @@ from zcser.core.errors import DecodeError, EncodeError, SchemaError
 from zcser.evolution.changes import changes_between
 from zcser.evolution.judge import Judge
 from zcser.evolution.matching import Correspondence, correspond
+from zcser.evolution.messages import messages
 from zcser.evolution.model import Change, CodecReport, Direction, Evolution, Finding, Outcome, Tally, Verdict
 from zcser.evolution.neutral import alone, neutral
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import Schema
-from zcser.schema.normal import normal
-from zcser.schema.samples import samples
 
 __all__ = ["evolve"]
-
-_PLAIN, _EDGES = 4, 36
-"""Values of each manner: members and options of a dozen each are met, and an end of every width."""
 
 
 def evolve(
@@ -112,12 +108,8 @@ class _Way:
 
     @cached_property
     def values(self) -> list[Any]:
-        """Normal values of the writer's schema; codecs change none."""
-        schema, found = self.matched.old, []
-        for sample in [*samples(schema, "plain", _PLAIN), *samples(schema, "edges", _EDGES)]:
-            with suppress(EncodeError):  # an edge as a float32 over its range has no normal form
-                found.append(normal(schema, sample))
-        return found
+        """Values of the writer's schema, which codecs do not change."""
+        return messages(self.matched.old)
 
 
 def _steps(whole: _Step) -> list[_Step]:

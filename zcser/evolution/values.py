@@ -18,6 +18,7 @@ from zcser.schema.model import (
     Float,
     Int,
     List,
+    Logical,
     Map,
     Null,
     Optional,
@@ -27,6 +28,7 @@ from zcser.schema.model import (
     Tensor,
     Type,
 )
+from zcser.schema.values import wire_form
 
 __all__ = ["ABSENT", "NOTHING", "carried", "fields_of", "option_of", "plain", "stands_in"]
 
@@ -108,8 +110,9 @@ def is_zero(schema: Schema, type_: Type, value: Any) -> bool:
 def carried(old: Type, new: Type, value: Any) -> Any:
     """What a change of a scalar's type means for a value, as a value that `plain` gives.
 
-    Numbers stay the number, where the new type holds it exactly; bool and int are 0 and 1; text and bytes are UTF-8; an
-    enum is its member's name among enums (a renamed one is found by its value), its value among ints and strs.
+    Numbers stay the number, where the new type holds it exactly; bool and int are 0 and 1; an int as text is its digits; text and bytes are UTF-8; an
+    enum is its member's name among enums (a renamed one is found by its value), its value among ints and strs; a date, UUID
+    and the like is its wire form (`zcser.schema.values`).
 
     Returns
     -------
@@ -123,6 +126,12 @@ def carried(old: Type, new: Type, value: Any) -> Any:
             return _member(old, new, value)
         case (Enum(), Int() | Str()) | (Int() | Str(), Enum()) | (Bool() | Int() | Float(), Bool() | Int() | Float()):
             return _scalar(new, value)
+        case Int(), Str():
+            return _sized(new, str(value))
+        case Str(), Int():
+            digits = value.removeprefix("-")
+            number = int(value) if digits.isascii() and digits.isdigit() and len(digits) < 20 else NOTHING
+            return _int(new, number) if str(number) == value else NOTHING
         case Str(), Bytes():
             return _sized(new, value.encode())
         case Bytes(), Str():
@@ -134,6 +143,9 @@ def carried(old: Type, new: Type, value: Any) -> Any:
             return _sized(text, value)
         case Tensor(), Tensor():
             return _tensor(new, value)
+        case Logical(), Str() | Bytes() | Int():
+            form = wire_form(old, text=isinstance(new, Str))
+            return form.lower(value) if form.type.kind is new.kind else NOTHING
     return value if old == new else NOTHING
 
 
