@@ -43,6 +43,8 @@ PROTOBUF = {
     "list to int32": ("default or lost", "works or lost"),
     # "Implicit presence ... the default value is not serialized": 0 is None to a reader with presence.
     "required to optional": ("works or lost", "works or default"),
+    # "For repeated fields, the default is empty", and there is no other.
+    "add a field: list with a default": ("wrong", "lost as meant"),
     # "oneof": each option is a field with its own number.
     "union option added": ("works", "works or error"),
 }
@@ -125,6 +127,23 @@ THRIFT = {
     "enum to int32": ("works", "works or error"),
 }
 
+# capnproto.org/language.html, "Evolving Your Protocol".
+CAPNP = {
+    # "New fields ... may be added to structs, as long as each new member's number is larger than all previous members"; "The
+    # default value" stands in.
+    "add a field: required": ("default", "lost as meant"),
+    "add a field: with a default": ("default", "lost as meant"),
+    # "Any symbolic name can be changed, as long as the type ID / ordinal numbers stay the same."
+    "rename": ("works", "works"),
+    "reorder, ids kept": ("works", "works"),
+    "swap two numbers, order kept": ("wrong", "wrong"),
+    # "New enumerants ... may be added"; that zcser's enums are closed is its own policy.
+    "member added": ("works", "works or error"),
+}
+
+# RFC 8949: maps by key, integers by value, and text and bytes are two major types.
+CBOR = MSGPACK
+
 # C's layout, which zcser.header states: members one after the other, no tags; docs.python.org/3/library/struct.
 HEADER = {
     "rename": ("works", "works"),
@@ -144,6 +163,8 @@ TABLES = {
     "msgpack": MSGPACK,
     "ormsgpack": MSGPACK,
     "thrift": THRIFT,
+    "capnp": CAPNP,
+    "cbor2": CBOR,
     "header": HEADER,
 }
 

@@ -68,6 +68,7 @@ _SURPRISES = """\
   protobuf, FlatBuffers and Thrift; in formats of keys it is nothing. `Annotated[T, Id(n)]` ends that.
 - **protobuf writes no zeros.** "required to optional" looks harmless, yet each 0 that an old writer meant is None to a new
   reader; so is a default that was added later, which stands in for a 0 that was meant.
+- **A list of protobuf is never absent**, but empty: a default of the new schema with items in it is not what old data gives.
 - **protobuf cuts integers**: an int64 read as int32 loses its upper half and says nothing. Other codecs refuse, or lay the
   bytes out otherwise.
 - **FlatBuffers widens nothing.** A wider scalar is read over its neighbour's bytes: mostly wrong values, not errors, as no byte

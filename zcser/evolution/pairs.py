@@ -91,6 +91,7 @@ def _fields() -> Iterator[Pair]:
         ("optional", _x(Optional(_I32))),
         ("that may be absent", _x(_I32, required=False)),
         ("list", _x(List(_I32))),
+        ("list with a default", Field("x", List(_I32), 2, default_factory=lambda: [1])),
     ):
         yield Pair(group, f"add a field: {name}", plain, _schema(_NOTE, item))
         yield Pair(group, f"remove a field: {name}", _schema(_NOTE, item), plain)
