@@ -42,7 +42,7 @@ def test_coloured_help_says_the_same_words():
     colored, _ = modules_after(["--help"], FORCE_COLOR="1", TERM="xterm")
     assert "\x1b[" in colored
     assert "\x1b[" not in plain
-    for command in ("compare", "list", "schema", "check", "env", "doctor", "report", "diff"):
+    for command in ("compare", "list", "schema", "check", "evolve", "env", "doctor", "report", "diff"):
         assert command in plain
         assert command in colored
 

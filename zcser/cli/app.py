@@ -24,6 +24,7 @@ MODULES = {
     "list": "zcser.cli.listing",
     "schema": "zcser.cli.schema",
     "check": "zcser.cli.check",
+    "evolve": "zcser.cli.evolve",
     "env": "zcser.cli.env",
     "doctor": "zcser.cli.doctor",
     "report": "zcser.cli.report",
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         The exit code: 0 done; 1 the comparison ran, but a round trip failed, it was interrupted, or nothing could be
-        measured, or a diff found a regression; 2 bad usage or input.
+        measured, a diff found a regression, or an evolution is unsafe; 2 bad usage or input.
     """
     streams.prepare()
     try:

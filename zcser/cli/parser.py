@@ -23,6 +23,7 @@ COMMANDS = {
     "list": "the codecs and the built-in payloads",
     "schema": "what was read out of a file, a function or a class, and why",
     "check": "which codecs refuse a schema, and why",
+    "evolve": "what changed between two schemas, and whether it is safe in each codec",
     "env": "this machine and how noisy it is",
     "doctor": "how small a change this machine can see now, and what to mend",
     "report": "show or convert a result file",
@@ -187,6 +188,24 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     _add_reading(parser)
 
 
+def _add_evolve(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "old",
+        metavar="OLD",
+        help="the schema before: FILE.proto[:Message], FILE.fbs[:Table], .bfbs, what --emit zcser wrote or a JSON Schema "
+        "(.json), module:Class; or data",
+    )
+    parser.add_argument("new", metavar="NEW", help="the schema after")
+    parser.add_argument(
+        "--include", action="append", default=[], metavar="DIR", help="where imports of the schemas are, once for each"
+    )
+    parser.add_argument("--codecs", type=_names, metavar="A,B", help="codecs (default: all that are installed)")
+    parser.add_argument(
+        "--allow", type=_names, metavar="A,B", help="outcomes that are safe besides works and default, such as lost"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write everything that was found as JSON")
+
+
 def _add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("result", metavar="RESULT.json", help="a file that zcser compare wrote")
     parser.add_argument(
@@ -219,7 +238,7 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=formatter,
         description="Compare ways of serializing on your own data, on this machine.",
         epilog="exit codes: 0 done; 1 a round trip failed, the run was interrupted, nothing could be measured, "
-        "doctor cannot see 5% or diff found a regression; 2 bad usage or input",
+        "doctor cannot see 5%, diff found a regression or evolve an unsafe codec; 2 bad usage or input",
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -234,6 +253,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_exports(parts["compare"])
     _add_schema(parts["schema"])
     _add_check(parts["check"])
+    _add_evolve(parts["evolve"])
     _add_doctor(parts["doctor"])
     _add_pinning(parts["doctor"])
     _add_report(parts["report"])

@@ -17,7 +17,7 @@ from zcser.core.options import Options
 from zcser.core.view import View, to_value
 from zcser.schema.model import Schema
 from zcser.schema.normal import normal
-from zcser.testing.samples import Manner, samples
+from zcser.schema.samples import Manner, samples
 
 __all__ = ["Message", "Subject", "owned", "parts", "shown"]
 

@@ -16,17 +16,20 @@ from zcser.schema.model import (
     Float,
     Int,
     List,
+    Logical,
     Map,
     Null,
     Optional,
     Ref,
     Schema,
+    Set,
     Str,
     Tensor,
     Type,
     Union,
     walk,
 )
+from zcser.schema.values import wire_form
 
 __all__ = ["Manner", "samples"]
 
@@ -54,6 +57,23 @@ _TEXTS = (
 _BLOBS = (b"", b"\0", bytes(range(256)), b"\xff" * 33, b"\x80\0\x80")
 _SHAPES: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (3,), (2, 3), (0, 2), (2, 0), (4, 1))
 _DTYPES = ("bool", "uint8", "int16", "uint32", "int64", "float16", "float32", "float64", "complex64", "datetime64[ns]")
+_MICROSECONDS = (0, 1, -1, 1_709_209_815_123_456)
+_WIRE_VALUES: dict[str, tuple[Any, ...]] = {
+    "datetime": ("1970-01-01T00:00:00", "2024-02-29T12:30:15.123456+05:30", "9999-12-31T23:59:59.999999"),
+    "datetime_utc": _MICROSECONDS,
+    "datetime_naive": _MICROSECONDS,
+    "date": (0, 1, -719162, 2932896),  # the last two are 0001-01-01 and 9999-12-31
+    "time": (0, 1, 86_399_999_999),
+    "timedelta": _MICROSECONDS,
+    "decimal": ("0", "-0.00", "1.10", "1E+100"),
+    "uuid": (bytes(16), bytes(range(16))),
+    "path": ("a", "/a/b.c"),
+    "ipv4": ("127.0.0.1", "255.255.255.255"),
+    "ipv6": ("::1", "2001:db8::ff"),
+    "ipv4_network": ("10.0.0.0/8", "0.0.0.0/0"),
+    "ipv6_network": ("2001:db8::/32", "::/0"),
+}
+"""Wire forms in binary formats, by the names of `zcser.schema.values`."""
 _JUNK: tuple[Any, ...] = (
     None, True, 7, -1, 2**64, -(10**30), 1.5, "text", "\ud800", b"bytes", [], {}, [None], {"nobody": 1}, (1, 2), object(), set(), 1j,
     np.zeros(2, object), 10**5000,
@@ -96,14 +116,19 @@ class _Maker:
             case Tensor():
                 return self._tensor(type_)
             case Optional(item):
-                none = self.rng.randrange(3) == 0 or self._ends(item, depth)
-                return None if none and self.manner != "plain" else self.of(item, depth)
+                none = self.rng.randrange(3) == 0 and self.manner != "plain"
+                return None if none or self._ends(item, depth) else self.of(item, depth)
             case List():
                 return self._list(type_, depth)
             case Map():
                 size = 0 if self._ends(type_.value, depth) else self._size()
                 pairs = [(self._key(type_.key), self.of(type_.value, depth)) for _ in range(size)]
                 return dict(pairs)
+            case Logical(name):
+                return wire_form(type_, text=False).lift(self.rng.choice(_WIRE_VALUES[name]))
+            case Set(item):
+                items = (self.of(item, depth) for _ in range(self._size()))
+                return frozenset(items) if type_.frozen else set(items)
             case Union(options):
                 return self.of(self.rng.choice(options), depth)
             case Ref():
@@ -163,6 +188,8 @@ class _Maker:
                     if type_.signed
                     else 9
                 )
+        if isinstance(type_, Logical):
+            return self.of(type_, 0)
         return self.rng.choice(_TEXTS if self.manner != "plain" else ("a", "b", "key"))
 
     def _list(self, type_: List, depth: int) -> Any:
