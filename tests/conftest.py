@@ -6,6 +6,8 @@ import gc
 import os
 import re
 import signal
+import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +45,31 @@ LONG = ("tests/measure/test_runner", "tests/plugin", "tests/flat", "tests/cli")
 """Where few tests take long, the longest first."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that no process is left alone with it at the end."""
+MANY = ("tests/conformance", "tests/flat")
+"""Where tests run over every codec and schema, or every form of a message."""
+
+QUICK_SHARE = 4
+"""Of a test there that has more cells than this many times itself, one cell in so many belongs to the quick loop."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let CI run every cell."""
+    parser.addoption("--every-cell", action="store_true", help="mark no cell of a large table slow")
+
+
+def _is_further_cell(item: pytest.Item) -> bool:
+    """Whether a cell of a table is left to `--every-cell`: by its name, so that it is the same on every machine."""
+    return zlib.crc32(item.nodeid.encode()) % QUICK_SHARE != 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave most cells of large tables to slow runs, and begin with what takes longest, so that no process is left alone with it."""
+    if not config.getoption("--every-cell"):
+        tables = Counter(item.nodeid.partition("[")[0] for item in items if item.nodeid.startswith(MANY))
+        for item in items:
+            if tables[item.nodeid.partition("[")[0]] > QUICK_SHARE**2 and _is_further_cell(item):
+                item.add_marker(pytest.mark.slow)
     items.sort(
         key=lambda item: next((rank for rank, part in enumerate(LONG) if item.nodeid.startswith(part)), len(LONG))
     )
