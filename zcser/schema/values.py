@@ -30,7 +30,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ def _moved(value: datetime, zone: timezone | None) -> datetime:
 
 def _normal_datetime(value: datetime) -> datetime:
     zone = value.tzinfo
-    if type(value) is datetime and not value.fold and (zone is None or type(zone) is timezone):
+    if type(value) is datetime and not value.fold and (zone is None or _is_plain_zone(zone)):
         return value
     _plain(value, datetime)
     if zone is None:
@@ -116,7 +116,14 @@ def _normal_datetime(value: datetime) -> datetime:
     offset = value.utcoffset()
     if offset is None:
         raise ValueError("a datetime whose time zone has no offset")
+    if offset.microseconds:
+        raise ValueError("a datetime whose offset is no whole number of seconds")
     return _moved(value, timezone(offset))
+
+
+def _is_plain_zone(zone: tzinfo) -> bool:
+    """Whether a zone is an offset alone, of whole seconds: what others write CPython 3.11 may read as UTC."""
+    return zone is UTC or (type(zone) is timezone and not zone.utcoffset(None).microseconds)
 
 
 def _normal_utc(value: datetime) -> datetime:
@@ -148,7 +155,7 @@ def _of_span(span: timedelta) -> int:
 def _to_text(value: datetime) -> str:
     if value.__class__ is not datetime or value.fold:
         raise _NotNormalError
-    if value.tzinfo is not None and value.tzinfo.__class__ is not timezone:
+    if value.tzinfo is not None and not _is_plain_zone(value.tzinfo):
         raise _NotNormalError
     return value.isoformat()
 
