@@ -272,6 +272,21 @@ def test_reader_says_whose_bytes_it_read():
     assert "simdjson reads what orjson wrote" in document_of(made).sections[0].notes
 
 
+def test_58_messages_that_grpc_does_not_receive_are_told_with_their_size():
+    # 4,194,304 bytes pass with grpcio's defaults, and one more is RESOURCE_EXHAUSTED.
+    made = result(
+        [
+            cell("a", "encode", 100, size=Size(4 << 20, 4 << 20, 4 << 20)),
+            cell("b", "encode", 100, size=Size(1 << 20, 1 << 20, (4 << 20) + 1)),
+            cell("c", "encode", 100, size=Size(6 << 20, 6 << 20, 6 << 20)),
+        ]
+    )
+    (note,) = [note for note in document_of(made).sections[0].notes if "gRPC" in note]
+    assert note.startswith("over 4 MiB, ")
+    assert "a " not in note.partition(": ")[2]
+    assert [part.split()[0] for part in note.partition(": ")[2].split(", ")] == ["b", "c"]
+
+
 def test_memory_tells_what_is_allocated_aliased_and_held():
     blind = Allocations("exact", 64, 64, 3.0, 90.0, blind="it maps files")
     made = result(

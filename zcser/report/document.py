@@ -11,7 +11,7 @@ from zcser.report.legend import legend_of
 from zcser.report.model import Document, Section, Table, one_line
 from zcser.report.sentence import verdict
 from zcser.report.tables import baseline_table, latency_table, ledger_table, main_table, memory_table
-from zcser.report.units import ratio_text
+from zcser.report.units import bytes_text, ratio_text
 
 __all__ = ["document_of"]
 
@@ -87,6 +87,7 @@ def _section(grid: Grid, record: PayloadRecord | None, tables: tuple[Table, ...]
     writers = {cell.codec: cell.encoded_by for cell in grid.cells.values() if cell.encoded_by is not None}
     notes += [f"{one_line(codec)} reads what {one_line(writer)} wrote" for codec, writer in writers.items()]
     notes += _views_that_lose(grid)
+    notes += _too_large_for_grpc(grid)
     if record is not None:
         # What changed the data comes before what only describes it.
         inferred = sorted(record.notes, key=lambda note: not any(word in note for word in NOTEWORTHY))
@@ -109,6 +110,25 @@ def _views_that_lose(grid: Grid) -> list[str]:
         return []
     return [
         f"decode is faster than the view where all of a message is read; the view takes of its time: {', '.join(found)}"
+    ]
+
+
+GRPC_BYTES = 4 << 20
+"""The largest message that gRPC receives unless it is told otherwise, on either side: one byte more is RESOURCE_EXHAUSTED."""
+
+
+def _too_large_for_grpc(grid: Grid) -> list[str]:
+    """One line on the codecs whose largest message passes gRPC's bound, of which a sender is told nothing."""
+    found = {
+        cell.codec: bytes_text(cell.size.max)
+        for cell in grid.cells.values()
+        if cell.size is not None and cell.size.max > GRPC_BYTES
+    }
+    if not found:
+        return []
+    codecs = ", ".join(f"{one_line(codec)} {size}" for codec, size in found.items())
+    return [
+        f"over 4 MiB, the largest message that gRPC receives unless grpc.max_receive_message_length says more: {codecs}"
     ]
 
 
