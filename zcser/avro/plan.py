@@ -17,7 +17,6 @@
 
 from __future__ import annotations
 
-from zcser.core.errors import SchemaError
 from zcser.schema.model import (
     Bytes,
     Enum,
@@ -35,9 +34,9 @@ from zcser.schema.model import (
     Tensor,
     Type,
     Union,
-    walk,
 )
 from zcser.schema.names import Scope, distinct, identifier, type_name
+from zcser.tree.form import refuse_unbounded
 
 __all__ = ["PRIMITIVES", "Plan"]
 
@@ -73,11 +72,7 @@ class Plan:
         self._fields = {record.name: distinct([item.name for item in record.fields]) for record in schema.records}
         self._made: dict[tuple[str, Type], str] = {}
         self._symbols: dict[Enum, tuple[str, ...]] = {}
-        places = [(f"{record.name}/{item.name}", item.type) for record in schema.records for item in record.fields]
-        for path, type_ in [("", schema.root), *places]:
-            for part in walk(type_):
-                if isinstance(part, Int) and part.bits is None:
-                    raise SchemaError("integers over 64 bits have no form; use json, or a str", path=path, codec=codec)
+        refuse_unbounded(schema, codec)
         self._empty = {record.name for record in schema.records if self._takes_nothing(record, frozenset())}
 
     # Names ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -19,6 +18,7 @@ from zcser.capnp.write import Fields
 from zcser.core.errors import DecodeError
 from zcser.core.options import Limits
 from zcser.core.source import Source
+from zcser.schema.classes import positional
 from zcser.schema.model import (
     Bytes,
     Enum,
@@ -26,7 +26,6 @@ from zcser.schema.model import (
     List,
     Map,
     Optional,
-    Record,
     Ref,
     Str,
     Tensor,
@@ -88,19 +87,6 @@ def sized_text(text: str, type_: Str) -> str:
 def sized_bytes(data: bytes | memoryview, type_: Bytes) -> bytes | memoryview:
     """Bytes of exactly the type's size."""
     return data if len(data) == type_.size else unfit(str(type_))
-
-
-def takes_in_order(record: Record) -> bool:
-    """Whether the class of a record takes its fields in order."""
-    if record.cls is None:
-        return False
-    try:
-        parameters = list(inspect.signature(record.cls).parameters.values())
-    except ValueError:  # a class of C
-        return False
-    return [item.name for item in parameters] == [item.name for item in record.fields] and all(
-        item.kind is item.POSITIONAL_OR_KEYWORD for item in parameters
-    )
 
 
 class ReadGenerator:
@@ -216,7 +202,8 @@ class ReadGenerator:
             if record.cls is not None:
                 cls = self.source.constant(record.cls)
                 values = ", ".join(f"a{number}" for number in range(len(keys)))
-                line(f"return {cls}({values if takes_in_order(record) else f'**{{{pairs}}}'})")
+                in_order = positional(record.cls, [item.name for item in record.fields]) == len(keys)
+                line(f"return {cls}({values if in_order else f'**{{{pairs}}}'})")
             elif not any(item.may_be_absent for item in record.fields):
                 line(f"return {{{pairs}}}")
             else:

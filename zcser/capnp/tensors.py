@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -18,14 +18,13 @@ import numpy.typing as npt
 
 from zcser.core.buffers import frozen_copy
 from zcser.core.dtypes import dtype_name, dtype_numbered, number_of, tensor_bytes
+from zcser.schema.arrays import is_normal_array, shape_fits
 from zcser.schema.model import Tensor, Type
 
 __all__ = ["Memory", "Normalise", "data_of", "tensor_reader", "tensor_writer"]
 
 Normalise = Callable[[Type, Any], Any]
 """The normal form of a value of a type; see `zcser.schema.normal.Normaliser.part`."""
-
-_BIG_ENDIAN = (">",) if sys.byteorder == "little" else (">", "=")
 
 
 def data_of(reader: Any, name: str) -> memoryview:
@@ -77,34 +76,14 @@ def tensor_writer(type_: Tensor, names: tuple[str, str, str], normalise: Normali
     dtype_field, shape_field, data_field = names
 
     def write(builder: Any, value: npt.NDArray[Any], _depth: int) -> None:
-        if normalise is not None and not is_normal(value):
+        if normalise is not None and not is_normal_array(type_, value):
             value = normalise(type_, value)
         put = builder._set
         put(dtype_field, number_of(dtype_name(value.dtype) or ""))
         put(shape_field, value.shape)
         put(data_field, tensor_bytes(value))
 
-    def is_normal(value: npt.NDArray[Any]) -> bool:
-        if value.__class__ is not np.ndarray:
-            return False
-        name = dtype_name(value.dtype)
-        return (
-            name is not None
-            and (type_.dtype is None or name == type_.dtype)
-            and shape_fits(type_, value.shape)
-            and value.dtype.byteorder not in _BIG_ENDIAN
-            and value.flags.c_contiguous
-        )
-
     return write
-
-
-def shape_fits(type_: Tensor, shape: Sequence[int]) -> bool:
-    """Whether a type admits a shape."""
-    return type_.shape is None or (
-        len(shape) == len(type_.shape)
-        and all(want is None or want == have for want, have in zip(type_.shape, shape, strict=True))
-    )
 
 
 def tensor_reader(type_: Tensor, dtype_field: Any, shape_field: Any, data_name: str) -> Callable[..., npt.NDArray[Any]]:

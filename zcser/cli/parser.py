@@ -156,7 +156,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "--preset",
         choices=("quick", "full", "tails"),
         default="quick",
-        help="quick: about a minute; full: twelve processes a cell; tails: samples for p99.9, of fewer operations",
+        help="quick: about a minute of measuring; full: twelve processes a cell; tails: samples for p99.9, of fewer operations",
     )
     group.add_argument(
         "--live-objects",

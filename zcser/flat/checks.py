@@ -15,6 +15,7 @@ import numpy as np
 
 from zcser.core.dtypes import dtype_name, dtype_numbered
 from zcser.flat.inline import Leaf, code_of
+from zcser.schema.arrays import shape_fits
 from zcser.schema.model import Tensor
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "enum_check",
     "located",
     "overspent",
-    "shape_fits",
     "tensor_check",
 ]
 
@@ -229,14 +229,6 @@ class Vtables:
         if self.refuse_unknown and any(offset and index not in known for index, offset in enumerate(offsets)):
             raise Fault("a field is not in the schema, and unknown_fields is 'refuse'", start)
         return (inline, mask, rest, *asked)
-
-
-def shape_fits(type_: Tensor, shape: Sequence[int]) -> bool:
-    """Whether a shape is one that a tensor type allows."""
-    return type_.shape is None or (
-        len(shape) == len(type_.shape)
-        and all(want is None or want == have for want, have in zip(type_.shape, shape, strict=True))
-    )
 
 
 def tensor_check(type_: Tensor) -> Callable[[int, tuple[int, ...], int, int], None]:

@@ -18,9 +18,10 @@ import numpy as np
 from zcser.core.errors import DecodeError
 from zcser.core.view import RecordView, record_view_class, released
 from zcser.header.layout import Array, Blob, Items, Member, Node, Scalar, Struct, walk
-from zcser.header.read import Reader, aliasing_array, takes_in_order
+from zcser.header.read import Reader, aliasing_array
 from zcser.header.view import Message, meaningless, reads
 from zcser.native import _header
+from zcser.schema.classes import positional
 from zcser.schema.model import Enum, Record
 
 __all__ = ["make_reading"]
@@ -113,7 +114,7 @@ def _maker(record: Record) -> Callable[..., Any]:
     cls, names = record.cls, [item.name for item in record.fields]
     if cls is None:
         return lambda *fields: dict(zip(names, fields, strict=True))
-    if not takes_in_order(record):
+    if positional(cls, names) < len(names):
         return lambda *fields: cls(**dict(zip(names, fields, strict=True)))
     # Of a subclass of tuple C would make a tuple without a call.
     return functools.partial(cls) if issubclass(cls, tuple) else cls

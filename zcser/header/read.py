@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -18,9 +17,10 @@ import numpy.typing as npt
 from zcser.core.source import Source
 from zcser.header.layout import Array, Blob, Items, Node, Nothing, Struct, Text, walk, wire_values
 from zcser.header.plan import Plan, big, movable
-from zcser.schema.model import Enum, List, Record
+from zcser.schema.classes import positional
+from zcser.schema.model import Enum, List
 
-__all__ = ["Reader", "aliasing_array", "members_by_number", "takes_in_order"]
+__all__ = ["Reader", "aliasing_array", "members_by_number"]
 
 T = TypeVar("T")
 
@@ -118,7 +118,7 @@ class Reader(Generic[T]):
         if node.record.cls is None:
             return "{" + ", ".join(f"{name!r}: {part}" for name, part in zip(names, parts, strict=True)) + "}"
         cls = self._source.constant(node.record.cls)
-        if not takes_in_order(node.record):
+        if positional(node.record.cls, names) < len(names):
             pairs = ", ".join(f"{name!r}: {part}" for name, part in zip(names, parts, strict=True))
             return f"{cls}(**{{{pairs}}})"
         if parts and parts == [f"t[{base}{number}]" for number in range(len(parts))] and node.slots == len(parts):
@@ -152,15 +152,3 @@ def aliasing_array(node: Array) -> Callable[[bytes | memoryview, int], npt.NDArr
 def members_by_number(type_: Enum) -> dict[int, Any]:
     """An enum's members, as they stand in objects, by their numbers on the wire."""
     return dict(zip(wire_values(type_), type_.values, strict=True))
-
-
-def takes_in_order(record: Record) -> bool:
-    """Whether the class takes the record's fields by position."""
-    try:
-        parameters = list(inspect.signature(record.cls).parameters.values())  # type: ignore[arg-type]  # never None here
-    except (TypeError, ValueError):
-        return False
-    names = [item.name for item in record.fields]
-    return [one.name for one in parameters[: len(names)]] == names and all(
-        one.kind is one.POSITIONAL_OR_KEYWORD for one in parameters[: len(names)]
-    )

@@ -11,13 +11,12 @@
 
 from __future__ import annotations
 
-import inspect
 import keyword
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from zcser.core.source import Source
-from zcser.schema.classes import has_extras, keywords_of, validator_of
+from zcser.schema.classes import has_extras, keywords_of, positional, validator_of
 from zcser.schema.lower import BOXED, Lowering, WireDefault
 from zcser.schema.model import (
     Bytes,
@@ -279,19 +278,11 @@ class _Coder:
             return
         keywords = keywords_of(cls)
         named = {keywords.get(name, name): value for name, value in values.items()}
-        if _positional(cls)[: len(named)] == list(named):
+        if positional(cls, list(named)) == len(named):
             self.source.line(f"return {self.known(cls)}({', '.join(named.values())})")
         else:
             pairs = ", ".join(f"{self.known(name)}: {value}" for name, value in named.items())
             self.source.line(f"return {self.known(cls)}(**{{{pairs}}})")
-
-
-def _positional(cls: type) -> list[str]:
-    try:
-        parameters = inspect.signature(cls).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    return [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]
 
 
 def _refuse(value: Any) -> NoReturn:

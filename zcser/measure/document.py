@@ -40,7 +40,7 @@ def _method(plan: Plan) -> Method:
     return Method(
         timer=timer_name(),
         cost="p10 of clean batches of calls in each process, median over processes; a batch is clean where the thread was "
-        "not preempted inside it",
+        "not preempted inside it and the core was at full speed beside it; processes with few of them count where there is no other",
         latency="every single call timed by itself, all samples of all processes, none dropped",
         freeing="dropping the result is inside the timed window; malloc is in the state after a block of 31 MiB was freed, "
         "so that glibc serves blocks up to that size from its heap",

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,7 @@ from zcser.protowire.plan import UNION_ONEOF, Label, Message, Missing, Plan, Sha
 from zcser.protowire.scalars import fault, members, refuse
 from zcser.protowire.stand_in import Parts, payload_size, taken, taken_copy
 from zcser.protowire.tensors import aligning, tensor_opener
+from zcser.schema.classes import positional
 from zcser.schema.model import Bytes, List, Map, Null, Record, Ref, Tensor, Type, Union
 
 __all__ = ["Read", "compile_held_reader", "compile_reader", "read_value"]
@@ -127,9 +127,9 @@ class _Reader:
                         line(f"r[{_name(slot)!r}] = {self.one(slot)}")
             line("return r")
             return
-        positional = _positional(record.cls, record)
+        by_place = positional(record.cls, [item.name for item in record.fields])
         given = [
-            self.slot(slot) if number < positional else f"**{{{_name(slot)!r}: {self.slot(slot)}}}"
+            self.slot(slot) if number < by_place else f"**{{{_name(slot)!r}: {self.slot(slot)}}}"
             for number, slot in enumerate(message.slots)
         ]
         line(f"return {self.source.constant(record.cls)}({', '.join(given)})")
@@ -256,17 +256,3 @@ class _Reader:
 
 def _name(slot: Slot) -> str:
     return slot.field.name if slot.field is not None else slot.name
-
-
-def _positional(cls: type, record: Record) -> int:
-    """How many of a record's fields, from the first on, its class takes by position, which is faster."""
-    try:
-        parameters = list(inspect.signature(cls).parameters.values())
-    except (TypeError, ValueError):
-        return 0
-    count = 0
-    for field, parameter in zip(record.fields, parameters, strict=False):
-        if parameter.name != field.name or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
-            break
-        count += 1
-    return count

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from zcser.core.errors import SchemaError
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -35,10 +34,10 @@ from zcser.schema.model import (
     Tensor,
     Type,
     Union,
-    walk,
 )
 from zcser.schema.names import Scope, distinct, identifier, type_name
 from zcser.thrift.names import TAKEN
+from zcser.tree.form import refuse_unbounded
 
 __all__ = ["Member", "Plan", "Struct"]
 
@@ -95,16 +94,11 @@ class Plan:
             )
             struct = Struct(names[record.name], tuple(sorted(members, key=lambda one: one.id)), doc=record.doc)
             self.structs[Ref(record.name)] = struct
-        places = [
-            (f"{record.name}/{item.name}", item.type, self._stored(item))
-            for record in schema.records
-            for item in record.fields
-        ]
-        for path, declared, stored in [("", schema.root, self.in_field(schema.root)), *places]:
-            for part in walk(declared):
-                if isinstance(part, Int) and part.bits is None:
-                    raise SchemaError("integers over 64 bits have no form; use json, or a str", path=path, codec=codec)
-            self._discover(stored)
+        refuse_unbounded(schema, codec)
+        self._discover(self.in_field(schema.root))
+        for record in schema.records:
+            for item in record.fields:
+                self._discover(self._stored(item))
         self.is_bare = isinstance(schema.root, Ref)
         value = Member(1, "value", self.in_field(schema.root), isinstance(schema.root, Optional))
         around = Struct(self._scope.take("Root"), (value,))

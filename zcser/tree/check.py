@@ -9,10 +9,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import numpy as np
-
-from zcser.core.dtypes import dtype_name
 from zcser.core.options import Options
+from zcser.schema.arrays import is_normal_array
 from zcser.schema.model import Float, Record, Schema, Tensor, Type
 from zcser.schema.normal import Normaliser
 from zcser.tree.form import Form
@@ -64,19 +62,8 @@ class _Checker(Writer):
             self.unless(f"{x} != {x} or {self.known(round_float32)}({x}) == {x}", type_, x)
 
     def tensor(self, type_: Tensor) -> Callable[[Any], Any]:
-        rank = None if type_.shape is None else len(type_.shape)
-
         def check_tensor(array: Any) -> None:
-            if not (
-                array.__class__ is np.ndarray
-                and array.flags.c_contiguous
-                and array.dtype.byteorder in "=|<"
-                and (name := dtype_name(array.dtype)) is not None
-                and type_.dtype in (None, name)
-                and rank in (None, array.ndim)
-                and all(want in (None, have) for want, have in zip(type_.shape or (), array.shape, strict=False))
-                and (array.flags.writeable or not self.writable)
-            ):
+            if not is_normal_array(type_, array) or (self.writable and not array.flags.writeable):
                 raise NotNormalError
 
         return check_tensor

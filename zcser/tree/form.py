@@ -23,7 +23,17 @@ import numpy.typing as npt
 from zcser.core.errors import SchemaError
 from zcser.schema.model import Enum, Int, Kind, List, Map, Optional, Ref, Schema, Type, Union, walk
 
-__all__ = ["Form", "is_plain", "is_tagged", "parts_of", "refuse_unfit", "stands_as_itself", "widens", "wire_class"]
+__all__ = [
+    "Form",
+    "is_plain",
+    "is_tagged",
+    "parts_of",
+    "refuse_unbounded",
+    "refuse_unfit",
+    "stands_as_itself",
+    "widens",
+    "wire_class",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +157,18 @@ def is_plain(schema: Schema, form: Form) -> bool:
     return no_bytes and stands_as_itself(schema.root, schema, form)
 
 
-def refuse_unfit(schema: Schema, form: Form, codec: str) -> None:
-    """Raise `SchemaError` for what no tree of this form can hold."""
+def refuse_unbounded(schema: Schema, codec: str | None) -> None:
+    """Raise `SchemaError` for integers of any size."""
     places = [(f"{record.name}/{item.name}", item.type) for record in schema.records for item in record.fields]
     for path, type_ in [("", schema.root), *places]:
-        for part in walk(type_):
-            if isinstance(part, Int) and part.bits is None and not form.big_ints:
-                raise SchemaError("integers over 64 bits have no form; use json, or a str", path=path, codec=codec)
+        if any(isinstance(part, Int) and part.bits is None for part in walk(type_)):
+            raise SchemaError("integers over 64 bits have no form; use json, or a str", path=path, codec=codec)
+
+
+def refuse_unfit(schema: Schema, form: Form, codec: str) -> None:
+    """Raise `SchemaError` for what no tree of this form can hold."""
+    if not form.big_ints:
+        refuse_unbounded(schema, codec)
     if form.key_fault is not None:
         for record in schema.records:
             for item in record.fields:

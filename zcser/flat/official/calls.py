@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
@@ -16,8 +15,8 @@ import numpy.typing as npt
 
 from zcser.core.buffers import frozen_copy
 from zcser.core.dtypes import dtype_name, dtype_numbered, number_of, tensor_bytes
-from zcser.flat.checks import shape_fits
 from zcser.flat.layout import Number
+from zcser.schema.arrays import is_normal_array
 from zcser.schema.model import Tensor, Type
 
 __all__ = [
@@ -40,7 +39,6 @@ TENSOR_ALIGNMENT = 64
 _LOOP = 3
 """Offsets up to which a loop over the builder is faster than numpy; measured."""
 
-_BIG_ENDIAN = (">",) if sys.byteorder == "little" else (">", "=")
 
 _FLAGS = {
     "bool": "BoolFlags", "byte": "Int8Flags", "ubyte": "Uint8Flags", "short": "Int16Flags", "ushort": "Uint16Flags",
@@ -92,7 +90,7 @@ def tensor_writer(type_: Tensor, normalise: Normalise | None) -> Writer:
     """The writer of a tensor's table."""
 
     def write(builder: Any, value: npt.NDArray[Any], _depth: int) -> int:
-        if normalise is not None and not is_normal(value):
+        if normalise is not None and not is_normal_array(type_, value):
             value = normalise(type_, value)
         data = bytearray(tensor_bytes(value))
         builder.Prep(TENSOR_ALIGNMENT, len(data))
@@ -103,18 +101,6 @@ def tensor_writer(type_: Tensor, normalise: Normalise | None) -> Writer:
         builder.PrependUOffsetTRelativeSlot(2, data_offset, 0)
         builder.PrependUint8Slot(0, number_of(dtype_name(value.dtype) or ""), 0)
         return int(builder.EndObject())
-
-    def is_normal(value: npt.NDArray[Any]) -> bool:
-        if value.__class__ is not np.ndarray:
-            return False
-        name = dtype_name(value.dtype)
-        return (
-            name is not None
-            and (type_.dtype is None or name == type_.dtype)
-            and shape_fits(type_, value.shape)
-            and value.dtype.byteorder not in _BIG_ENDIAN
-            and value.flags.c_contiguous
-        )
 
     return write
 

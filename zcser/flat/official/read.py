@@ -12,7 +12,6 @@ Nothing of the flatbuffers package is imported here: its classes come in a `Runt
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 from zcser.core.source import Source
 from zcser.flat.layout import Form, Layout, Missing, Number, Slot, element_form
 from zcser.flat.official.calls import Runtime, read_bytes, refuse, tensor_reader
+from zcser.schema.classes import positional
 from zcser.schema.model import (
     Bytes,
     Enum,
@@ -27,7 +27,6 @@ from zcser.schema.model import (
     List,
     Map,
     Optional,
-    Record,
     Ref,
     Str,
     Tensor,
@@ -42,19 +41,6 @@ __all__ = ["ReadGenerator", "vtable_place"]
 def vtable_place(index: int) -> int:
     """Where a slot stands in a vtable, in bytes; what ``Table.Offset`` takes."""
     return 4 + 2 * index
-
-
-def positional(record: Record) -> bool:
-    """Whether the class of a record takes its fields in order."""
-    if record.cls is None:
-        return False
-    try:
-        parameters = list(inspect.signature(record.cls).parameters.values())
-    except ValueError:  # a class of C
-        return False
-    return [item.name for item in parameters] == [item.name for item in record.fields] and all(
-        item.kind is item.POSITIONAL_OR_KEYWORD for item in parameters
-    )
 
 
 class ReadGenerator:
@@ -131,7 +117,8 @@ class ReadGenerator:
             if record.cls is not None:
                 cls = self.source.constant(record.cls)
                 values = ", ".join(f"a{number}" for number in range(len(keys)))
-                line(f"return {cls}({values if positional(record) else f'**{{{pairs}}}'})")
+                in_order = positional(record.cls, [item.name for item in record.fields]) == len(keys)
+                line(f"return {cls}({values if in_order else f'**{{{pairs}}}'})")
             elif not any(item.may_be_absent for item in record.fields):
                 line(f"return {{{pairs}}}")
             else:
