@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+import zcser
+
 SERIALIZERS = {
     "orjson",
     "simdjson",
@@ -79,6 +81,8 @@ def test_reading_a_schema_from_annotations_loads_no_serializer():
         ("kserve", None),
         ("capnp", "capnp"),
         ("fory", "pyfory"),
+        ("avro", "fastavro"),
+        ("thrift", "thrift"),
     ],
 )
 def test_asking_for_one_codec_loads_its_library_alone(name, library):
@@ -86,9 +90,17 @@ def test_asking_for_one_codec_loads_its_library_alone(name, library):
         pytest.importorskip(library)
     # A list has no fixed size, and a number alone is no body of KServe's.
     schema, value = ("int", 5) if name == "header" else ("list[int]", [5])
+    mixed = [] if zcser.check(name, list[int | str], allow_untrusted_code=True) else [("list[int | str]", [1, "a"])]
+    made = [
+        (f"zcser.codec({name!r}, {source}, allow_untrusted_code=True)", value)
+        for source, value in [(schema, value), *mixed]
+    ]
     script = (
-        f"import zcser\ncodec = zcser.codec({name!r}, {schema}, allow_untrusted_code=True)\n"
-        f"assert codec.decode(codec.encode({value})) == {value}\nassert codec.info.name == codec.name"
+        f"import sys, zcser\ncodecs = [{', '.join(code for code, _ in made)}]\nloaded = set(sys.modules)\n"
+        f"for codec, value in zip(codecs, {[value for _, value in made]}):\n"
+        "    assert codec.decode(codec.encode(value)) == value\n"
+        # Whatever a library loads in its first calls would stand in their time.
+        "assert set(sys.modules) == loaded, set(sys.modules) - loaded\nassert codec.info.name == codec.name"
     )
     loaded = modules_after(script)
     # pyfory itself imports pyarrow where that is installed.

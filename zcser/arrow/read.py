@@ -17,6 +17,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
+
+# pyarrow loads it in the first call that reads a union, where it would be that call's time.
+import numpy.ma
 import pyarrow as pa
 from pyarrow import types
 

@@ -21,7 +21,8 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-from thrift.protocol import fastbinary
+# fastbinary loads TBase in the first call that decodes, where it would be that call's time.
+from thrift.protocol import TBase, fastbinary  # noqa: F401
 
 from zcser.core.errors import DecodeError
 from zcser.core.options import Options
