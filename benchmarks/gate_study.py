@@ -8,6 +8,7 @@
    cell, another one in each trial, are made 5% slower.
 4. A random draw evens out what drifts during a run. Stretches of consecutive processes keep it: all pairs of them are
    compared too, and counted apart.
+5. Several results are also compared as they are, two by two: real runs, one after the other, in which nothing differs.
 
 Run: ``python benchmarks/gate_study.py RESULT.json ... [--trials 500] [--processes 12]``; several results are pooled, as if
 they were one run.
@@ -176,7 +177,9 @@ def main() -> None:
     if arguments.processes < MIN_PROCESSES or arguments.trials < 1:
         parser.error(f"--processes is at least {MIN_PROCESSES}, --trials at least 1")
     try:
-        result = pooled([load_result(one) for one in arguments.results])
+        results = [load_result(one) for one in arguments.results]
+        result = pooled(results)
+        whole = [diff(old, new, RULES) for old, new in itertools.combinations(results, 2)]
         found = study(result, trials=arguments.trials, processes=arguments.processes, seed=arguments.seed)
     except ZcserError as error:
         parser.error(str(error))
@@ -188,6 +191,8 @@ def main() -> None:
     print(f"| with a false improvement | {found.improvements} ({100 * found.improvements / found.trials:.1f}%) | |")
     print(f"| true +5% in one cell seen | {100 * found.seen / found.trials:.1f}% | >= 90% |")
     print(f"| stretches of the run in order, with a false regression | {found.in_order_alarms} of {found.in_order} | |")
+    whole_alarms = sum(one.exit_code == 1 for one in whole)
+    print(f"| whole runs two by two, with a false regression | {whole_alarms} of {len(whole)} | |")
 
 
 if __name__ == "__main__":
