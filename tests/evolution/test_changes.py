@@ -9,7 +9,7 @@ from typing import Annotated
 import pytest
 
 from zcser import Id
-from zcser.evolution import ChangeKind, evolve
+from zcser.evolution import ChangeKind, Verdict, evolve
 from zcser.evolution.changes import changes_between
 from zcser.evolution.matching import correspond
 from zcser.schema.annotations import Float32, Int8, Int16, Int32, UInt16, UInt32
@@ -119,3 +119,10 @@ def test_each_change_is_run_alone_where_it_can_be():
 def test_a_change_that_moves_the_numbers_of_others_is_run_with_them():
     (report,) = evolve(made("A", x=int, y=int), made("A", x=int, new=int, y=int), codecs=["json"]).codecs
     assert {change.kind.name for change in report.together} == {"ADD", "RENUMBER"}
+
+
+def test_generated_protobuf_classes_are_schemas_too():
+    timestamp_pb2 = pytest.importorskip("google.protobuf.timestamp_pb2")
+    found = evolve(timestamp_pb2.Timestamp, timestamp_pb2.Timestamp, codecs=["protobuf", "json"])
+    assert found.changes == ()
+    assert [report.verdict for report in found.codecs] == [Verdict.SAFE, Verdict.SAFE]

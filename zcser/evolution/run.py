@@ -25,7 +25,6 @@ from zcser.evolution.matching import Correspondence, correspond
 from zcser.evolution.messages import messages
 from zcser.evolution.model import Change, CodecReport, Direction, Evolution, Finding, Outcome, Tally, Verdict
 from zcser.evolution.neutral import alone, neutral
-from zcser.schema.from_python import schema_of
 from zcser.schema.model import Schema
 
 __all__ = ["evolve"]
@@ -39,7 +38,7 @@ def evolve(
     Parameters
     ----------
     old, new
-        Classes, annotations or `Schema` objects.
+        Whatever `zcser.codec` takes for a schema: classes, generated protobuf messages, annotations, `Schema` objects.
     codecs
         Names of codecs; all that are installed where None.
     allow
@@ -67,7 +66,7 @@ def evolve(
     """
     allowed = frozenset(Outcome(name) for name in allow)
     names = tuple(codecs) if codecs is not None else _installed()
-    matched = correspond(neutral(schema_of(old)), neutral(schema_of(new)))
+    matched = correspond(neutral(registry.schema_for(old)), neutral(registry.schema_for(new)))
     whole = _Step(matched, changes_between(matched))
     steps = _steps(whole)
     return Evolution(whole.changes, tuple(_report(name, whole, steps, allowed) for name in names))
