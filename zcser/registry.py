@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import difflib
 import functools
-from importlib.metadata import EntryPoint, entry_points
+import importlib
+import operator
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar, overload
 
 from zcser.core.codec import Codec, CodecInfo, set_directory
@@ -20,23 +22,61 @@ from zcser.lower.codec import bound
 from zcser.schema.from_python import schema_of
 from zcser.schema.model import Record, Schema
 
-__all__ = ["Refusal", "available", "check", "codec", "codec_class", "info", "names", "schema_for"]
+__all__ = [
+    "Place",
+    "Refusal",
+    "adopt",
+    "available",
+    "check",
+    "codec",
+    "codec_class",
+    "directory",
+    "info",
+    "names",
+    "schema_for",
+]
 
 T = TypeVar("T")
 
 
+class Place(NamedTuple):
+    """Where a codec's class is: ``module:name``, and the distribution that registered it."""
+
+    value: str
+    distribution: str
+
+    def load(self) -> Any:
+        """Import it."""
+        module, _, name = self.value.partition(":")
+        return operator.attrgetter(name)(importlib.import_module(module))
+
+
+_adopted: dict[str, Place] = {}
+
+
 @functools.cache
-def _entry_points() -> dict[str, EntryPoint]:
-    found: dict[str, EntryPoint] = {}
+def directory() -> Mapping[str, Place]:
+    """Where every registered codec is, by name."""
+    if _adopted:
+        return _adopted
+    # Reads the metadata of all that is installed, which takes as long as importing numpy.
+    from importlib.metadata import entry_points
+
+    found: dict[str, Place] = {}
     for point in entry_points(group="zcser.codecs"):
         # The first one stands: a later distribution cannot replace a codec that somebody relies on.
-        found.setdefault(point.name, point)
+        found.setdefault(point.name, Place(point.value, point.dist.name if point.dist is not None else "zcser"))
     return found
+
+
+def adopt(places: Mapping[str, Place]) -> None:
+    """Take another process's `directory` of the same installation, in place of looking for it."""
+    _adopted.update(places)
 
 
 def names() -> tuple[str, ...]:
     """The names of all registered codecs, whether their libraries are installed or not."""
-    return tuple(_entry_points())
+    return tuple(directory())
 
 
 @functools.cache
@@ -51,24 +91,24 @@ def codec_class(name: str) -> type[Codec[Any]]:
         Its library is not installed, and the message holds the pip command; or the engine that ``ZCSER_BACKEND``
         asks for is not there.
     """
-    points = _entry_points()
-    if name not in points:
-        near = difflib.get_close_matches(name, points, n=3, cutoff=0.5)
-        offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(points)}"
+    places = directory()
+    if name not in places:
+        near = difflib.get_close_matches(name, places, n=3, cutoff=0.5)
+        offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(places)}"
         raise UnknownCodecError(f"no codec is named {name!r}; {offer}")
-    point = points[name]
+    place = places[name]
     try:
-        loaded = point.load()
+        loaded = place.load()
     except CodecUnavailableError:
         # The codec says itself what is missing.
         raise
     except ImportError as error:
-        distribution = point.dist.name if point.dist is not None else "zcser"
         raise CodecUnavailableError(
-            f"codec {name!r} needs a library that is not installed ({error}): pip install '{distribution}[{name}]'"
+            f"codec {name!r} needs a library that is not installed ({error}): "
+            f"pip install '{place.distribution}[{name}]'"
         ) from error
     if not (isinstance(loaded, type) and issubclass(loaded, Codec)):
-        raise UnknownCodecError(f"the entry point of {name!r}, {point.value}, is no subclass of zcser's Codec")
+        raise UnknownCodecError(f"the entry point of {name!r}, {place.value}, is no subclass of zcser's Codec")
     return loaded
 
 

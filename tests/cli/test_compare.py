@@ -17,7 +17,7 @@ from zcser import payloads
 from zcser.cli import main
 from zcser.cli.progress import Progress
 from zcser.measure.result import Cell, load_result
-from zcser.measure.runner import Event
+from zcser.measure.runner import Event, FirstLook
 
 
 @pytest.fixture
@@ -183,7 +183,9 @@ class Terminal(io.StringIO):
 
 def events():
     yield Event(1, 2, "json", 0, 4, 0.0, 0.0)
-    yield Event(1, 2, "orjson", 1, 4, 0.5, 1.0)
+    yield Event(
+        1, 2, "orjson", 1, 4, 0.5, 1.0, first_look=FirstLook("json", {"decode": 2345.6, "encode": 120.0, "dump": 1.0})
+    )
     yield Event(2, 2, "json", 2, 4, 1.0, 2.0, "orjson: worker died\nof signal 11")
     yield Event(2, 2, None, 4, 4, 2.0, 4.0)
 
@@ -195,19 +197,26 @@ def test_progress_off_a_terminal_is_a_line_per_round():
         progress(event)
     assert stream.getvalue().splitlines() == [
         "zcser: round 1 of 2, 4 workers in all, 0 s so far",
+        "zcser: a first look, from one process of each codec; what counts is the table at the end",
+        "  json                  encode  120 ns  decode 2.35 µs",
         "zcser: orjson: worker died of signal 11",
         "zcser: round 2 of 2, 4 workers in all, 2 s so far",
     ]
 
 
-def test_progress_on_a_terminal_is_written_over_and_leaves_only_troubles():
+def test_progress_on_a_terminal_is_written_over_and_leaves_first_looks_and_troubles():
     stream = Terminal()
     progress = Progress(stream)
     for event in events():
         progress(event)
     assert "\x1b" not in stream.getvalue()
     shown = [line.rsplit("\r", 1)[-1] for line in stream.getvalue().split("\n")]
-    assert shown == ["zcser: orjson: worker died of signal 11", ""]
+    assert shown == [
+        "zcser: a first look, from one process of each codec; what counts is the table at the end",
+        "  json                  encode  120 ns  decode 2.35 µs",
+        "zcser: orjson: worker died of signal 11",
+        "",
+    ]
 
 
 MEASURE = ["--payload", "batch-meta", "--codecs", "header,json", "--ops", "encode"]

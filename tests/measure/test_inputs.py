@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from zcser.measure import inputs as inputs_module
 from zcser.measure.inputs import Fresh, Rotating
 
 FAR = 1 << 62
@@ -63,6 +64,19 @@ def test_arguments_that_are_used_up_are_made_for_each_call(made):
     assert len(fresh.arguments(100)) == 3
     assert fresh.first() == (0, ["v0"])
     assert fresh.distinct == 2
+
+
+def test_arguments_that_are_made_for_each_call_say_what_making_takes(monkeypatch, made):
+    ticks = iter(range(0, 10_000, 40))
+    monkeypatch.setattr(inputs_module, "now_ns", lambda: next(ticks))
+    source = rotating(made, range(2))
+    assert source.making_ns == 0
+    source.arguments(2)
+    fresh = Fresh(lambda item: [item], source, most=9)
+    assert fresh.making_ns == 0
+    fresh.arguments(4)
+    assert fresh.making_ns == 40 // 4
+    assert source.making_ns == 0
 
 
 def test_leading_arguments_are_those_of_the_first_values_at_any_time(made):

@@ -109,6 +109,19 @@ def test_presets_fit_their_rounds():
     assert plan.PRESETS["quick"].budget_s < 60
 
 
+def test_a_small_matrix_has_a_smaller_budget_of_the_quick_preset():
+    def budget(payloads: int, codecs: int) -> tuple[float, float]:
+        names = ("request-1k", "llm-chunk")[:payloads]
+        preset = make_plan(Request(payloads=names, codecs=("json", "orjson", "msgpack", "protobuf")[:codecs])).preset
+        return preset.budget_s, preset.wait_s
+
+    quick = plan.PRESETS["quick"]
+    assert budget(1, 2) == pytest.approx((2 * quick.pair_s, 2 * quick.pair_s * quick.wait_s / quick.budget_s))
+    assert budget(2, 4) == pytest.approx((8 * quick.pair_s, 8 * quick.pair_s * quick.wait_s / quick.budget_s))
+    assert quick.within(1000) == quick
+    assert plan.PRESETS["full"].within(1) == plan.PRESETS["full"]
+
+
 def test_full_gives_every_cell_the_processes_that_the_gate_needs():
     full = plan.PRESETS["full"]
     assert full.rounds >= full.least_rounds >= MIN_PROCESSES

@@ -178,13 +178,17 @@ def test_progress_is_told_between_workers_and_malloc_is_counted_where_nothing_is
     # One worker of one codec; two rounds of two workers time.
     assert len(preloaded) == 1
     assert [(event.round, event.codec, event.done) for event in events] == [
-        (1, "baseline", 0),
-        (1, "json", 1),
-        (2, "json", 2),
-        (2, "baseline", 3),
+        (1, "json", 0),
+        (1, "baseline", 1),
+        (2, "baseline", 2),
+        (2, "json", 3),
         (2, None, 4),
     ]
     assert all(event.workers == 4 for event in events)
+    looks = [event.first_look for event in events]
+    assert [look is not None and (look.codec, list(look.costs_ns)) for look in looks] == [
+        False, ("json", ["encode"]), False, False, False
+    ]  # fmt: skip
 
 
 def test_a_worker_that_dies_fails_its_payload_and_the_run_goes_on(strange):
@@ -257,7 +261,7 @@ def test_samples_that_cannot_be_written_are_an_error_before_anything_is_measured
 
 def test_an_interrupt_keeps_what_was_measured():
     def interrupt(event: Event) -> None:
-        if event.done == 2:
+        if event.done == 1:
             raise KeyboardInterrupt
 
     result = run(Request(payloads=(made.payload(),), codecs=("json", "msgpack"), operations=("encode",)), interrupt)
@@ -367,5 +371,5 @@ def test_a_malloc_that_maps_anew_is_asked_for_in_the_environment(monkeypatch):
     monkeypatch.setattr(platform, "libc_ver", lambda: ("glibc", "2.36"))
     monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)
     measure(made.payload(), operations=("encode",))
-    # Baselines, the check, the round, and the round once more.
-    assert seen == [None, None, None, "131072"]
+    # The check, the round, the round once more, and the baselines.
+    assert seen == [None, None, "131072", None]

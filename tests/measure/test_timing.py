@@ -12,7 +12,7 @@ import pytest
 from zcser.measure import clock, collector, cost, latency, timer
 from zcser.measure.collector import GcRecorder, freeze, live_heap
 from zcser.measure.cost import time_batches
-from zcser.measure.inputs import Rotating
+from zcser.measure.inputs import Fresh, Rotating
 from zcser.measure.latency import record_latencies
 from zcser.measure.noise import Disturbance, disturbance, preemptions
 from zcser.measure.sample import Slot, _batches, empty_sample, take_sample, visit
@@ -313,3 +313,14 @@ def test_calls_that_are_batches_of_their_own_are_joined_in_order():
             sample = end.value
     assert sample.cost.operations == len(sample.single.latencies_ns) >= 2
     assert sample.single.struck is not None
+
+
+def test_making_an_argument_for_each_call_takes_no_longer_than_the_cell_may(monkeypatch):
+    slot = Slot(warm_ns=200_000, batches=4, batch_ns=200_000, latency_ns=1_000_000, retained_ns=0)
+    calls = []
+    source = Rotating(lambda number: number, range(2), FAR)
+    monkeypatch.setattr(Fresh, "making_ns", 50_000_000)
+    fresh = Fresh(lambda item: [item], source, most=1 << 20)
+    sample = take_sample(calls.append, fresh, slot)
+    # A call takes far less than 0.1 ms, so that 2 ms of them would be hundreds.
+    assert 4 + 1 <= len(sample.single.latencies_ns) + sample.cost.operations < 40

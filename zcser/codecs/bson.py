@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -121,7 +120,9 @@ class BsonCodec(TreeWriter[T]):
     @classmethod
     def library_version(cls) -> tuple[str, str]:
         """Version of pymongo, and whether its C extension of BSON runs."""
-        return importlib.metadata.version("pymongo"), "C extension" if bson.has_c() else "pure Python"
+        from importlib.metadata import version  # which takes 20 ms to import
+
+        return version("pymongo"), "C extension" if bson.has_c() else "pure Python"
 
     def _dumps(self, tree: Any, /) -> bytes:
         return bson.encode({_ROOT: tree})

@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -178,7 +177,9 @@ class Cbor2Codec(TreeWriter[T]):
     @classmethod
     def library_version(cls) -> tuple[str, str]:
         """Version of cbor2, which is Rust since version 6."""
-        return importlib.metadata.version("cbor2"), "Rust extension"
+        from importlib.metadata import version  # which takes 20 ms to import
+
+        return version("cbor2"), "Rust extension"
 
 
 def _whole(loads: Callable[[bytes], Any]) -> Callable[[Any], Any]:

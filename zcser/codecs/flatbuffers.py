@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from zcser.core.buffers import Buffer
@@ -92,6 +91,8 @@ class FlatbuffersCodec(Codec[T]):
     @classmethod
     def library_version(cls) -> tuple[str, str]:
         """Version of zcser, and which of its engines runs."""
+        from importlib.metadata import version  # which takes 20 ms to import
+
         return version("zcser"), "C extension" if backend == "native" else "pure Python"
 
     def encode(self, value: T) -> bytes:

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Any, ClassVar, TypeVar
 
 import flatbuffers
@@ -82,6 +81,8 @@ class FlatbuffersOfficialCodec(Codec[T]):
     @classmethod
     def library_version(cls) -> tuple[str, str]:
         """Version of flatbuffers; it has one implementation."""
+        from importlib.metadata import version  # which takes 20 ms to import
+
         return version("flatbuffers"), "pure Python"
 
     def encode(self, value: T) -> bytes:

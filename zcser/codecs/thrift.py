@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 # fastbinary loads TBase in the first call that decodes, where it would be that call's time.
@@ -91,6 +90,8 @@ class _ThriftCodec(TreeWriter[T]):
     @classmethod
     def library_version(cls) -> tuple[str, str]:
         """Version of thrift; its C++ extension is what is used."""
+        from importlib.metadata import version  # which takes 20 ms to import
+
         return version("thrift"), "C++ extension"
 
     def _coder(self, *_: Any) -> None:

@@ -39,7 +39,7 @@ def make_codec(name: str, schema: Schema, writers: Sequence[str]) -> tuple[Codec
         The codec cannot carry the schema, or no codec that writes its wire can.
     """
     codec = _codec(name, schema)
-    if "encode" in codec.info.operations:
+    if "encode" in codec.operations():
         return codec, codec
     reason = "none is installed"
     for writer in writers:
@@ -47,12 +47,12 @@ def make_codec(name: str, schema: Schema, writers: Sequence[str]) -> tuple[Codec
             return codec, _codec(writer, schema)
         except SchemaError as error:
             reason = str(error)
-    raise SchemaError(f"no codec writes its wire {codec.info.wire!r} for it: {reason}", codec=name)
+    raise SchemaError(f"no codec writes its wire {codec.wire!r} for it: {reason}", codec=name)
 
 
 def _codec(name: str, schema: Schema, **options: Any) -> Codec[Any]:
     """A codec that reads nothing but what was written here."""
-    return registry.codec(name, schema, allow_untrusted_code=registry.info(name).trusted_only, **options)
+    return registry.codec(name, schema, allow_untrusted_code=registry.codec_class(name).trusted_only, **options)
 
 
 class Bench:

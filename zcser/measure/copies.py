@@ -42,7 +42,7 @@ def copies_of(bench: Bench, operation: str, prepared: Prepared, allocations: All
     message, retained = bench.wires[number], None
     if operation in READS:
         word = read_aliases(prepared.call, message)
-        if operation.startswith("view-field") or (operation == "tensor" and "view" in bench.codec.info.operations):
+        if operation.startswith("view-field") or (operation == "tensor" and "view" in bench.codec.operations()):
             retained = retained_bytes(bench.codec.view(message))
         elif word == "alias":
             retained = len(message)

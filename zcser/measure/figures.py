@@ -10,7 +10,10 @@ import itertools
 from dataclasses import dataclass, fields
 from typing import Literal
 
-__all__ = ["Allocations", "Collections", "Copies", "Cost", "Latency", "Retained", "Size"]
+__all__ = ["Allocations", "Collections", "Copies", "Cost", "Latency", "Retained", "Size", "Status"]
+
+Status = Literal["ok", "refused", "failed", "unsupported"]
+"""Of a cell: measured; the codec cannot carry it; it gave a wrong result or broke; the codec has no such operation."""
 
 
 @dataclass(frozen=True, slots=True)

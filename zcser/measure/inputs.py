@@ -50,6 +50,11 @@ class Inputs:
         """How many values are behind the arguments so far."""
         raise NotImplementedError
 
+    @property
+    def making_ns(self) -> int:
+        """What making an argument takes besides its call; 0 where those that were made are handed out again."""
+        return 0
+
 
 class Rotating(Inputs):
     """Arguments that a call leaves as they are, handed out again and again in order.
@@ -134,6 +139,7 @@ class Fresh(Inputs):
         self._make = make
         self._source = source
         self._most = most
+        self._made = self._spent_ns = 0
 
     def first(self) -> tuple[int, Any]:
         """See `Inputs`."""
@@ -142,11 +148,11 @@ class Fresh(Inputs):
 
     def arguments(self, count: int) -> list[Any]:
         """See `Inputs`."""
-        return [self._make(item) for item in self._source.arguments(min(count, self._most))]
+        return self._each(self._source.arguments(min(count, self._most)))
 
     def leading(self, count: int) -> list[Any]:
         """See `Inputs`."""
-        return [self._make(item) for item in self._source.leading(min(count, self._most))]
+        return self._each(self._source.leading(min(count, self._most)))
 
     def turn(self, count: int) -> int:
         """See `Inputs`."""
@@ -156,3 +162,15 @@ class Fresh(Inputs):
     def distinct(self) -> int:
         """See `Inputs`."""
         return self._source.distinct
+
+    @property
+    def making_ns(self) -> int:
+        """See `Inputs`."""
+        return self._spent_ns // max(1, self._made)
+
+    def _each(self, items: list[Any]) -> list[Any]:
+        begin_ns = now_ns()
+        made = [self._make(item) for item in items]
+        self._spent_ns += now_ns() - begin_ns
+        self._made += len(made)
+        return made

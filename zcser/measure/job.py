@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import pickle
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from zcser.measure.figures import Allocations, Copies, Size
+from zcser.measure.figures import Allocations, Copies, Size, Status
 from zcser.measure.noise import Disturbance
-from zcser.measure.result import Status
 from zcser.measure.sample import Sample, Slot
+from zcser.registry import Place
 
 __all__ = ["Began", "Checked", "Ended", "Finished", "Job", "Load", "Measured", "Message", "read", "write"]
 
@@ -65,6 +66,8 @@ class Job:
         Whether malloc maps each large block anew, instead of reusing what was freed.
     yardstick_ns, wait_ns
         See `zcser.measure.pace.Pace`.
+    directory
+        Where the codecs are, see `zcser.registry.directory`; empty: the worker looks for them.
     """
 
     codec: str
@@ -81,6 +84,7 @@ class Job:
     fresh: bool = False
     yardstick_ns: int = 0
     wait_ns: int = 0
+    directory: Mapping[str, Place] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

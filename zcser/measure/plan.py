@@ -55,6 +55,8 @@ class Preset:
         Fresh processes per codec.
     budget_s
         Bound on measuring time.
+    pair_s
+        What each codec on each payload adds to that time, up to the bound; 0: it has all of it.
     slot, least_ns
         The most and the least that a cell takes in one process.
     cap_ns
@@ -74,7 +76,8 @@ class Preset:
     silence_s
         After so long without a word a worker counts as hung.
     wait_s
-        Bound on waiting for the core's full speed, over all processes; see `zcser.measure.pace`.
+        Bound on waiting for the core's full speed, over all processes; see `zcser.measure.pace`. Like `budget_s`, it is
+        for as many codecs and payloads as use the whole budget.
     """
 
     name: PresetName
@@ -93,6 +96,14 @@ class Preset:
     both_mallocs: bool = False
     least_rounds: int = 1
     wait_s: float = 0
+    pair_s: float = 0
+
+    def within(self, pairs: int) -> Preset:
+        """The same for so many pairs of a codec and a payload: with less time where they need less."""
+        if self.pair_s * pairs >= self.budget_s or not self.pair_s:
+            return self
+        share = self.pair_s * pairs / self.budget_s
+        return replace(self, budget_s=self.budget_s * share, wait_s=self.wait_s * share)
 
 
 PRESETS: dict[str, Preset] = {
@@ -110,6 +121,8 @@ PRESETS: dict[str, Preset] = {
         allocations_op_ns=20 * _MS,
         silence_s=120,
         wait_s=12,
+        # Ten formats on one payload are told in half a minute.
+        pair_s=1.6,
     ),
     # 12 processes, for the gate's power. It seeks one cell that is 5% slower among some 440, with Holm's correction for
     # their number. Where processes vary by 1.5%, it finds that in 85% of diffs with 10 processes a side, and in 98% with
@@ -261,7 +274,7 @@ def make_plan(request: Request) -> Plan:
     codecs, unavailable = _codecs(request.codecs)
     shown, unsupported, measured = _matrix(chosen, codecs, operations)
     return Plan(
-        preset=preset,
+        preset=preset.within(len(chosen) * len(codecs)),
         payloads=chosen,
         pickled={name: _pickled(payload) for name, payload in chosen.items()},
         codecs=codecs,

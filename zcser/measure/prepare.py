@@ -206,7 +206,7 @@ def touch_all(bench: Bench) -> Prepared:
 def tensor(bench: Bench) -> Prepared:
     """The first tensor, by a view where there are views."""
     path = bench.payload.tensor or ""
-    has_view = "view" in bench.codec.info.operations
+    has_view = "view" in bench.codec.operations()
     opener = bench.codec.view if has_view else bench.codec.decode
     _, wire = bench.tensor_wires.first()
     call = reader(opener, "open(data)" if has_view else "open(data, copy=False)", opener(wire), (path,))

@@ -24,7 +24,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from zcser.core.errors import ZcserError
 from zcser.measure.context import (
@@ -38,7 +38,7 @@ from zcser.measure.context import (
     Tool,
     Unavailable,
 )
-from zcser.measure.figures import Allocations, Collections, Copies, Cost, Latency, Retained, Size
+from zcser.measure.figures import Allocations, Collections, Copies, Cost, Latency, Retained, Size, Status
 from zcser.measure.jsonform import FormError, from_json, to_json
 from zcser.measure.upgrade import UPGRADES
 from zcser.measure.writing import write_whole
@@ -68,9 +68,6 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 2
-
-Status = Literal["ok", "refused", "failed", "unsupported"]
-"""Measured; the codec cannot carry it; it gave a wrong result or broke; the codec has no such operation."""
 
 
 class ResultError(ZcserError, ValueError):

@@ -22,6 +22,7 @@ from typing import IO
 
 import numpy as np
 
+from zcser import registry
 from zcser.measure.baseline import CODEC
 from zcser.measure.data import data_fingerprint
 from zcser.measure.document import document
@@ -32,7 +33,15 @@ from zcser.measure.process import WorkerLostError, run_job
 from zcser.measure.result import ProcessNoise, Result
 from zcser.measure.state import Record, State
 
-__all__ = ["Event", "run"]
+__all__ = ["Event", "FirstLook", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """Costs by operation in the first process of a codec, in nanoseconds: what there is to see before a run is over."""
+
+    codec: str
+    costs_ns: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,8 @@ class Event:
         Time spent in timed calls, and since the start.
     trouble
         What went wrong with the last worker, in one line.
+    first_look
+        What the last worker found, in the first round of a run over one payload.
     """
 
     round: int
@@ -61,6 +72,7 @@ class Event:
     measuring_s: float
     elapsed_s: float
     trouble: str | None = None
+    first_look: FirstLook | None = None
 
 
 def run(request: Request, progress: Callable[[Event], None] = lambda _: None) -> Result:
@@ -110,26 +122,28 @@ class _Run:
         self._seed = request.seed
         self._begin = begin
         codecs = {key.codec for key in plan.measured}
-        self._order = [CODEC, *(name for name in plan.codecs if name in codecs)]
+        # The baselines last: whoever waits for the first figures waits for a codec's.
+        self._order = [*(name for name in plan.codecs if name in codecs), CODEC]
         workers = plan.preset.rounds * len(self._order)
         self._patience = Patience(request.yardstick_ns, int(plan.preset.wait_s * 1e9), workers)
 
     def rounds(self) -> Iterator[Event]:
         """Run all workers; one event before each, and one at the end."""
         order = self._order
-        trouble = None
+        trouble = look = None
         for number in range(self.plan.preset.rounds):
             share_ns = self._share_ns(number)
             if share_ns is None:
                 break
             turn = number % len(order)
             for place, codec in enumerate(order[turn:] + order[:turn]):
-                yield self._event(number, codec, number * len(order) + place, trouble)
+                yield self._event(number, codec, number * len(order) + place, trouble, look)
                 trouble = (self._check(codec) if number == 0 else None) or self._worker(codec, number, share_ns)
+                look = self._first_look(codec) if number == 0 else None
         rounds = self.plan.preset.rounds
-        yield self._event(rounds - 1, None, rounds * len(order), trouble)
+        yield self._event(rounds - 1, None, rounds * len(order), trouble, look)
 
-    def _event(self, number: int, codec: str | None, done: int, trouble: str | None) -> Event:
+    def _event(self, number: int, codec: str | None, done: int, trouble: str | None, look: FirstLook | None) -> Event:
         rounds = self.plan.preset.rounds
         return Event(
             round=number + 1,
@@ -140,7 +154,18 @@ class _Run:
             measuring_s=self.state.spent_ns / 1e9,
             elapsed_s=time.perf_counter() - self._begin,
             trouble=trouble,
+            first_look=look,
         )
+
+    def _first_look(self, codec: str) -> FirstLook | None:
+        if codec == CODEC or len(self.plan.payloads) > 1:
+            return None
+        costs_ns = {
+            shown.operation: self.state.records[measured].samples[0].cost.p10_ns
+            for shown, measured in self.plan.shown.items()
+            if shown.codec == codec and measured in self.state.records and self.state.records[measured].samples
+        }
+        return FirstLook(codec, costs_ns) if costs_ns else None
 
     def _share_ns(self, number: int) -> int | None:
         """The time of a cell in a round; None where the budget is used up and this round is none that comes in any case."""
@@ -214,6 +239,7 @@ class _Run:
             live_objects=self.plan.live_objects,
             yardstick_ns=self._patience.best_ns,
             wait_ns=self._patience.share_ns,
+            directory=registry.directory(),
         )
 
     def _load(self, payload: str, keys: Sequence[Key], share_ns: int) -> Load:

@@ -9,7 +9,9 @@
    may keep is bounded by their memory, and an operation of a whole batch has no such pass.
 6. The batches of a cell are spread over several visits, between which other cells have their turn: what slows a machine
    for a while, as a neighbour on the same core does, then meets some batches of all cells instead of all of some.
-7. Batches, and calls that are their own, wait for the core's full speed as long as the `Pace` allows; latencies do not.
+7. Where each call takes an argument of its own, making these takes no longer than the cell may, but for two of each value;
+   it has fewer calls then.
+8. Batches, and calls that are their own, wait for the core's full speed as long as the `Pace` allows; latencies do not.
 """
 
 from __future__ import annotations
@@ -172,9 +174,13 @@ def visit(
     """
     with collecting():
         op_ns, probed_ns = _estimate(call, inputs, slot)
+    long = op_ns >= slot.batch_ns
+    if inputs.making_ns > op_ns:
+        each_twice_ns = 2 * op_ns * inputs.turn(slot.total_ns // op_ns)
+        slot = slot.within(max(slot.total_ns * op_ns // inputs.making_ns, each_twice_ns))
     # A live heap is made anew for each visit, which takes longer than the visit.
     visits = 1 if live_objects else _VISITS
-    if op_ns >= slot.batch_ns:
+    if long:
         return (
             yield from _long(
                 call, inputs, slot, visits, op_ns=op_ns, probed_ns=probed_ns, live_objects=live_objects, pace=pace

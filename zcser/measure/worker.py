@@ -19,6 +19,7 @@ import threading
 from collections.abc import Generator, Iterator
 from typing import IO, Any, TypeAlias
 
+from zcser import registry
 from zcser.core.errors import EncodeError, SchemaError, UnsupportedOperation
 from zcser.measure import job
 from zcser.measure.allocations import allocations_of
@@ -26,13 +27,12 @@ from zcser.measure.baseline import CLOCK, CODEC, baseline
 from zcser.measure.bench import Bench, MismatchError, make_codec
 from zcser.measure.clock import now_ns
 from zcser.measure.copies import copies_of
-from zcser.measure.figures import Allocations, Size
+from zcser.measure.figures import Allocations, Size, Status
 from zcser.measure.job import Began, Checked, Ended, Finished, Job, Load, Measured
 from zcser.measure.noise import disturbance
 from zcser.measure.operations import OPERATIONS
 from zcser.measure.pace import UNWATCHED, Pace
 from zcser.measure.prepare import Prepared, SameAsDecodeError, require
-from zcser.measure.result import Status
 from zcser.measure.sample import Sample, empty_sample, visit
 from zcser.native import zcount
 from zcser.payloads.base import Payload
@@ -54,6 +54,7 @@ def main() -> None:
     order, out = take_order()
     todo: Job = order
     before = disturbance()
+    registry.adopt(todo.directory)
     gc.disable()
     if not todo.fresh:
         settle_malloc()

@@ -19,7 +19,6 @@ import gc
 import pickle
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from zcser.core.errors import EncodeError, SchemaError
@@ -28,6 +27,7 @@ from zcser.payloads import functions
 from zcser.payloads.base import Payload, PayloadError
 from zcser.payloads.files import MAX_BYTES
 from zcser.payloads.places import check_field, first_tensor, middle_field
+from zcser.payloads.snapshot import Snapshot
 from zcser.payloads.sources.base import LIMITS, Source, brief
 from zcser.payloads.sources.choice import source_of
 from zcser.payloads.traffic import DISTINCT, Census, shape_of
@@ -36,30 +36,12 @@ from zcser.schema.from_sample import infer
 from zcser.schema.model import Schema, Tensor, walk
 from zcser.schema.normal import normal
 
-__all__ = ["DISTINCT", "KEPT_BYTES", "Snapshot", "Watch", "from_source"]
+__all__ = ["DISTINCT", "KEPT_BYTES", "Watch", "from_source"]
 
 KEPT_BYTES = MAX_BYTES
 
 Watch = Callable[[int, int, int], None]
 """Told of each message while a source is read: messages so far, their bytes, and the bytes of all files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """`Payload.make` of values that were taken from the user.
-
-    Attributes
-    ----------
-    pickled
-        The normal form of each value; those that differ stand first. Bytes of our own making: they are loaded in the
-        processes of one run.
-    """
-
-    pickled: tuple[bytes, ...]
-
-    def __call__(self, number: int) -> Any:
-        """Value number `number`, as a fresh object."""
-        return pickle.loads(self.pickled[number % len(self.pickled)])
 
 
 def from_source(

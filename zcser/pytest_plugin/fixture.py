@@ -15,7 +15,7 @@ from zcser.measure.plan import PRESETS, MeasureError, Request, make_plan
 from zcser.measure.worker import outcome
 from zcser.payloads.base import Payload
 from zcser.payloads.places import first_tensor, middle_field
-from zcser.payloads.source import Snapshot
+from zcser.payloads.snapshot import Snapshot
 from zcser.pytest_plugin.figures import Figures
 from zcser.pytest_plugin.fresh import measure
 from zcser.pytest_plugin.tasks import CallTask, CodecTask, Task

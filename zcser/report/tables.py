@@ -18,6 +18,7 @@ from zcser.report.model import ABSENT, NOT_TAKEN, NOTHING, Column, Entry, Table,
 from zcser.report.units import duration_text
 
 __all__ = [
+    "COST_COLUMNS",
     "LEDGER_OPERATIONS",
     "TITLES",
     "baseline_table",

@@ -7,7 +7,6 @@ fields of a large message, or its numbers as arrays, is what it is for; whoever 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import version
 from typing import Any, ClassVar, TypeVar
 
 import simdjson
@@ -48,6 +47,8 @@ class SimdjsonCodec(TextReader[T]):
     def library_version(cls) -> tuple[str, str]:
         """Version of pysimdjson, and the instruction set that simdjson chose."""
         chosen = simdjson.Parser().implementation
+        from importlib.metadata import version  # which takes 20 ms to import
+
         return version("pysimdjson"), f"simdjson, {chosen[0] if isinstance(chosen, tuple) else chosen}"
 
     def _loads(self, data: Any, /) -> Any:
