@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from zcser.core.units import bytes_text, duration_text, number_text
 from zcser.gate.diff import Diff, Key
 from zcser.gate.judge import ALPHA, FLOOR, MIN_PROCESSES, Judgement
 from zcser.gate.sentence import change_text, sentence
 from zcser.report.model import NOT_TAKEN, Column, Document, Emphasis, Entry, Section, Table, one_line
-from zcser.report.units import bytes_text, duration_text, number_text
 
 __all__ = ["diff_document"]
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 
 from zcser.cli.screen import screen
 from zcser.cli.streams import width
+from zcser.core.units import duration_text
 from zcser.measure.doctor import SIDES, Diagnosis, Variation, diagnose, smallest_change
 from zcser.measure.jsonform import to_json
 from zcser.report.model import Column, Entry, Table
 from zcser.report.plain import hanging
-from zcser.report.units import duration_text
 
 __all__ = ["run"]
 

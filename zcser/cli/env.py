@@ -11,10 +11,10 @@ from typing import Any
 from zcser import registry
 from zcser.cli.screen import screen
 from zcser.core.codec import CodecInfo
+from zcser.core.units import number_text
 from zcser.measure.env import environment
 from zcser.measure.noise import Disturbance, disturbance
 from zcser.report.model import Column, Entry, Table, one_line
-from zcser.report.units import number_text
 
 __all__ = ["run"]
 

@@ -8,9 +8,9 @@ from zcser import payloads, registry
 from zcser.cli.screen import screen
 from zcser.core.codec import OPERATIONS, CodecInfo
 from zcser.core.errors import CodecUnavailableError, ZcserError
+from zcser.core.units import bytes_text
 from zcser.payloads.base import Payload
 from zcser.report.model import ABSENT, Column, Entry, Table, one_line
-from zcser.report.units import bytes_text
 
 __all__ = ["run"]
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import TextIO
 
 from zcser.cli.line import Line
+from zcser.core.units import bytes_text
 from zcser.report.model import one_line
-from zcser.report.units import bytes_text
 
 __all__ = ["Reading"]
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zcser.core.errors import ZcserError
+from zcser.core.units import duration_text, number_text
 from zcser.gate.judge import Judgement, Tested, judge, judge_times
 from zcser.gate.rules import METRICS, Rule, RuleError, parse_rules
 from zcser.measure.env import python_name
 from zcser.measure.result import Cell, Result, ResultError
 from zcser.pytest_plugin.figures import Figures, FiguresError
-from zcser.report.units import duration_text, number_text
 
 __all__ = ["BaselineError", "Judge", "Verdict", "make_judge"]
 

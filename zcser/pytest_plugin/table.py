@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from zcser.core.units import bytes_text, duration_text, number_text
 from zcser.measure.allocations import METHODS
 from zcser.pytest_plugin.figures import Figures, columns
-from zcser.report.units import bytes_text, duration_text, number_text
 
 __all__ = ["table_lines"]
 

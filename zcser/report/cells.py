@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from zcser.core.units import bytes_text, duration_text, number_text, ratio_text
 from zcser.measure.result import Allocations, Cell, Latency, Result
 from zcser.report.model import ABSENT, NOT_TAKEN, NOTHING, Emphasis, Entry, one_line
 from zcser.report.ranking import Ranking, rank_costs, rank_sizes
-from zcser.report.units import bytes_text, duration_text, number_text, ratio_text
 
 __all__ = ["Grid", "flag_mark", "flag_text", "grid_of", "reasons"]
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
+from zcser.core.units import duration_text
 from zcser.measure.result import Latency
 from zcser.report.cells import Grid
 from zcser.report.model import ABSENT, Column, Entry, Table, one_line
-from zcser.report.units import duration_text
 
 __all__ = ["P50_MARK", "P99_MARK", "Axis", "axis_of", "distribution_svg", "distribution_table", "sparkline"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zcser.core.units import bytes_text, ratio_text
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.result import PayloadRecord, Result
 from zcser.measure.stats import compare
@@ -11,7 +12,6 @@ from zcser.report.legend import legend_of
 from zcser.report.model import Document, Section, Table, one_line
 from zcser.report.sentence import verdict
 from zcser.report.tables import baseline_table, latency_table, ledger_table, main_table, memory_table
-from zcser.report.units import bytes_text, ratio_text
 
 __all__ = ["document_of"]
 

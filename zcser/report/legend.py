@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from zcser.core.units import bytes_text, number_text
 from zcser.measure.env import python_name
 from zcser.measure.result import Result
 from zcser.report.cells import flag_mark, flag_text
 from zcser.report.model import ABSENT, NOT_TAKEN, Table, one_line
 from zcser.report.tables import HOLDING, TITLES
-from zcser.report.units import bytes_text, number_text
 
 __all__ = ["legend_of", "machine_lines"]
 

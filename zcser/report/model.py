@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from zcser.core.words import one_line
+
 __all__ = [
     "ABSENT",
     "NOTHING",
@@ -29,11 +31,6 @@ Emphasis = Literal["plain", "best", "muted", "bad"]
 
 GAP = 2
 """Blanks between two columns, in every exporter that sets columns side by side."""
-
-
-def one_line(text: str) -> str:
-    """Text with line breaks and runs of blanks as one blank, and control characters (escape codes too) as ``?``."""
-    return "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from zcser.core.units import bytes_text, duration_text, ratio_text
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.result import Result
 from zcser.report.cells import Grid, grid_of
 from zcser.report.model import one_line
 from zcser.report.ranking import Contestant, Ranking, typical
-from zcser.report.units import bytes_text, duration_text, ratio_text
 
 __all__ = ["verdict"]
 

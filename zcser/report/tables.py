@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from zcser.core.units import duration_text
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.result import Result
 from zcser.report.cells import Grid
 from zcser.report.model import ABSENT, NOT_TAKEN, NOTHING, Column, Entry, Table, one_line
-from zcser.report.units import duration_text
 
 __all__ = [
     "COST_COLUMNS",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zcser.report.units import bytes_text, duration_text, number_text, ratio_text
+from zcser.core.units import bytes_text, duration_text, number_text, ratio_text
 
 
 @pytest.mark.parametrize(
