@@ -25,6 +25,7 @@ from zcser.measure.histogram import histogram
 __all__ = [
     "ENOUGH_CLEAN",
     "MIN_ABOVE",
+    "MIN_RATIO",
     "SURE_ABOVE",
     "ProcessCost",
     "Timed",
@@ -35,6 +36,7 @@ __all__ = [
     "joined",
     "latency_of",
     "percentile",
+    "reach",
     "retained_of",
 ]
 
@@ -233,8 +235,8 @@ def _cost(
 
 def compare(left: Cost, right: Cost) -> Literal["less", "more", "tie"]:
     """Whether `left` costs less than `right`, more, or no difference can be claimed."""
-    left_low, left_high = _reach(left)
-    right_low, right_high = _reach(right)
+    left_low, left_high = reach(left)
+    right_low, right_high = reach(right)
     if left_high < right_low and right.p10_ns > left.p10_ns * MIN_RATIO:
         return "less"
     if right_high < left_low and left.p10_ns > right.p10_ns * MIN_RATIO:
@@ -242,7 +244,8 @@ def compare(left: Cost, right: Cost) -> Literal["less", "more", "tie"]:
     return "tie"
 
 
-def _reach(cost: Cost) -> tuple[float, float]:
+def reach(cost: Cost) -> tuple[float, float]:
+    """What a cost is compared by: its lowest and highest process, or a wide margin about a single one."""
     if len(cost.counted_ns) > 1:
         return cost.low_ns, cost.high_ns
     margin = abs(cost.p10_ns) * LONE_PROCESS
