@@ -28,6 +28,7 @@ MODULES = {
     "env": "zcser.cli.env",
     "doctor": "zcser.cli.doctor",
     "report": "zcser.cli.report",
+    "decide": "zcser.cli.decide",
     "diff": "zcser.cli.diff",
 }
 
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         The exit code: 0 done; 1 the comparison ran, but a round trip failed, it was interrupted, or nothing could be
-        measured, a diff found a regression, or an evolution is unsafe; 2 bad usage or input.
+        measured or scored, a diff found a regression, or an evolution is unsafe; 2 bad usage or input.
     """
     streams.prepare()
     try:

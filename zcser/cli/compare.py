@@ -14,17 +14,21 @@ from pathlib import PurePath
 
 from zcser import payloads, registry
 from zcser.cli import exports
+from zcser.cli.decide import profile_of
 from zcser.cli.errors import UsageError
 from zcser.cli.progress import Progress
 from zcser.cli.screen import screen
 from zcser.cli.sources import payload_from
 from zcser.core.errors import ZcserError
+from zcser.decide.decision import decide
+from zcser.decide.profiles import Profile
 from zcser.measure.baseline import CODEC as BASELINE
 from zcser.measure.plan import Request
 from zcser.measure.result import Result
 from zcser.measure.runner import run as measure
 from zcser.payloads.base import Payload, PayloadError
 from zcser.payloads.places import check_field
+from zcser.report.decision import decision_document
 from zcser.report.document import document_of
 from zcser.report.tables import LEDGER_OPERATIONS
 
@@ -59,6 +63,7 @@ def _shareable(argument: str) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, and say whether all went well: 0, or 1 where a round trip failed, it was interrupted or nothing came."""
+    profile = _profile(arguments)
     chosen = _payloads(arguments)
     places = exports.prepare(arguments)
     request = Request(
@@ -85,10 +90,23 @@ def run(arguments: argparse.Namespace) -> int:
     ledger = arguments.ledger or not set(LEDGER_OPERATIONS).isdisjoint(request.operations)
     latency = arguments.latency
     shown = document_of(result, ledger=ledger, memory=arguments.memory, latency=latency, distribution=latency)
-    screen().document(shown)
+    output = screen()
+    output.document(shown)
+    if profile is not None:
+        output.line()
+        output.document(decision_document(decide(result, profile)))
     if failure is not None:
         raise failure
     return 0 if _went_well(result) else 1
+
+
+def _profile(arguments: argparse.Namespace) -> Profile | None:
+    """The profile to decide by after the report, None where none is named."""
+    if arguments.profile is not None:
+        return profile_of(arguments)
+    if arguments.set:
+        raise UsageError("--set changes a profile; name it with --profile")
+    return None
 
 
 def _codecs(arguments: argparse.Namespace) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ COMMANDS = {
     "env": "this machine and how noisy it is",
     "doctor": "how small a change this machine can see now, and what to mend",
     "report": "show or convert a result file",
+    "decide": "who wins for what your service does, by how much, and what would change it",
     "diff": "judge a new result file by an old one: what regressed, what improved",
 }
 
@@ -213,6 +214,34 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_profile(parser: argparse.ArgumentParser, default: str | None) -> None:
+    group = parser.add_argument_group("what to decide by")
+    said = "" if default is None else f" (default: {default})"
+    group.add_argument(
+        "--profile",
+        default=default,
+        metavar="NAME",
+        help=f"what is done with messages: proxy, server, log, train or custom{said}; docs/DECIDING.md has the formulas",
+    )
+    group.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a number or choice of the profile, once for each: reads_per_write=20, bandwidth_out=10Gbit/s, p99_ns=2ms, "
+        "read=decode",
+    )
+
+
+def _add_decide(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("result", metavar="RESULT.json", help="a file that zcser compare wrote")
+    _add_profile(parser, "server")
+    parser.add_argument(
+        "--payload", nargs="+", action="extend", metavar="NAME", help="payloads of the result (default: all)"
+    )
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
@@ -251,6 +280,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_compare(parts["compare"])
     _add_pinning(parts["compare"])
     _add_exports(parts["compare"])
+    _add_profile(parts["compare"], None)
     _add_schema(parts["schema"])
     _add_check(parts["check"])
     _add_evolve(parts["evolve"])
@@ -258,5 +288,6 @@ def build_parser() -> argparse.ArgumentParser:
     _add_pinning(parts["doctor"])
     _add_report(parts["report"])
     _add_exports(parts["report"])
+    _add_decide(parts["decide"])
     _add_diff(parts["diff"])
     return parser

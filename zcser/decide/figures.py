@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import statistics
@@ -18,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from zcser.decide.interval import Interval, interval_of
 from zcser.measure.baseline import CODEC as BASELINE
-from zcser.measure.result import Cell, Result
+from zcser.measure.result import Cell, PayloadRecord, Result
 
 __all__ = ["COMPRESSIONS", "Candidate", "Figures", "Step", "figures_of", "payloads_of"]
 
@@ -40,6 +41,8 @@ class Step:
         As in cells.
     cost
         In ns.
+    processes
+        How many processes it comes from.
     p99_ns, p999_ns
         Latency of single calls; None where too few samples lie above.
     allocated_bytes
@@ -54,6 +57,7 @@ class Step:
 
     operation: str
     cost: Interval
+    processes: int = 1
     p99_ns: float | None = None
     p999_ns: float | None = None
     allocated_bytes: float | None = None
@@ -115,6 +119,10 @@ class Figures:
         Median over codecs of their wire sizes: how large the payload is, whatever the format; None where none is known.
     named_fields
         How many fields the operation ``read-field`` reads.
+    leaves
+        How many fields each operation reads that reads part of a message or all of its fields, where that is known.
+    measured
+        Every operation that some candidate has a step of.
     candidates
         In the order of the result.
     """
@@ -122,7 +130,13 @@ class Figures:
     payload: str
     message_bytes: float | None
     named_fields: int
+    leaves: Mapping[str, int]
+    measured: frozenset[str]
     candidates: tuple[Candidate, ...]
+
+    def candidate(self, codec: str) -> Candidate | None:
+        """The codec of a name; None where the result has none on this payload."""
+        return next((one for one in self.candidates if one.codec == codec), None)
 
     def operations(self, task: str) -> tuple[str, ...]:
         """The operations that do a task, the first measured one of which counts.
@@ -139,7 +153,7 @@ class Figures:
         return "read-field" if self._measured(("read-field",)) else None
 
     def _measured(self, operations: tuple[str, ...]) -> bool:
-        return any(name in one.steps for one in self.candidates for name in operations)
+        return any(name in self.measured for name in operations)
 
     def step(self, candidate: Candidate, task: str, *, unvalidated: bool = False) -> Step | None:
         """How a codec does a task; None where it does not.
@@ -172,6 +186,7 @@ class Figures:
         return tuple(dict.fromkeys([*filter(_FIELDS.fullmatch, [*named, *counts, *whole]), *operations]))
 
 
+@functools.cache
 def _operations(task: str, named_fields: int) -> tuple[str, ...]:
     if not _FIELDS.fullmatch(task):
         return (task,)
@@ -195,8 +210,21 @@ def figures_of(result: Result, payload: str) -> Figures:
     writers = {codec: _writer(of_codec, alone) for codec, of_codec in cells.items()}
     paired = [_paired(one, alone[writer] if (writer := writers[one.codec]) else None) for one in alone.values()]
     sizes = [one.wire_bytes for one in paired if one.wire_bytes is not None]
-    fields = next((len(record.fields) for record in result.payloads if record.name == payload), 1)
-    return Figures(payload, statistics.median(sizes) if sizes else None, fields, tuple(paired))
+    record = next((record for record in result.payloads if record.name == payload), None)
+    fields = 1 if record is None else max(1, len(record.fields))
+    measured = frozenset(name for one in paired for name in one.steps)
+    message_bytes = statistics.median(sizes) if sizes else None
+    return Figures(payload, message_bytes, fields, _leaves(measured, record, fields), measured, tuple(paired))
+
+
+def _leaves(operations: Iterable[str], record: PayloadRecord | None, named_fields: int) -> dict[str, int]:
+    """How many fields the partial reads read: as their names say, or as the record does of a share and of all."""
+    counted = {name: int(name[5:]) for name in operations if _FIELDS.fullmatch(name[5:]) and name[5:].isdigit()}
+    reads = {} if record is None else getattr(record, "reads", {})
+    noted = {name: read.leaves for name, read in reads.items()}
+    total = None if record is None else getattr(record, "leaves", None)
+    whole = {} if total is None else {"read-all": total, "touch-all": total}
+    return {**whole, **counted, **noted, "read-field": named_fields}
 
 
 def _candidate(codec: str, cells: Mapping[str, Cell], trusted_only: bool) -> Candidate:
@@ -231,6 +259,7 @@ def _step(cell: Cell, cost: Interval, runs_code: bool) -> Step:
     return Step(
         cell.operation,
         cost,
+        processes=1 if cell.cost is None else len(cell.cost.counted_ns),
         p99_ns=None if latency is None else _positive(latency.p99_ns),
         p999_ns=None if latency is None else _positive(latency.p999_ns),
         allocated_bytes=allocated,

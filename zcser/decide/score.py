@@ -40,8 +40,10 @@ class Score:
         What is weighed: of the writing side, then of the reading one.
     bytes
         Size of a message on the wire; None where the profile does not weigh it.
+    written_ns, read_ns
+        Core time of writing one message and of reading it once; 0 for a side that is not weighed.
     core_ns, wire_ns, total_ns
-        Per message written.
+        Per message written, all weights applied.
     per_core_s
         Messages per second of one core; None where no core time counts.
     capacity_s
@@ -54,6 +56,8 @@ class Score:
     writer: str | None
     steps: tuple[Step, ...]
     bytes: float | None
+    written_ns: Interval
+    read_ns: Interval
     core_ns: Interval
     wire_ns: float
     total_ns: Interval
@@ -159,7 +163,8 @@ def score(figures: Figures, candidate: Candidate, profile: Profile) -> Score | O
     if size is not None:
         wire_ns = size * per_byte_ns
         hop_ns = size * (out_ns + (in_ns if profile.reads_per_write > 0 else 0.0))
-    core_ns = _sum(written).times(writing) + _sum(read).times(reading)
+    written_ns, read_ns = _sum(written), _sum(read)
+    core_ns = written_ns.times(writing) + read_ns.times(reading)
     total_ns = Interval(*(one / profile.cpu_share + wire_ns for one in (core_ns.value, core_ns.low, core_ns.high)))
     steps = (*written, *read)
     objective = None if profile.p99_ns is None else _objective(steps, hop_ns, profile.p99_ns)
@@ -173,6 +178,8 @@ def score(figures: Figures, candidate: Candidate, profile: Profile) -> Score | O
         candidate.writer,
         steps,
         size,
+        written_ns,
+        read_ns,
         core_ns,
         wire_ns,
         total_ns,
