@@ -26,7 +26,7 @@ def test_table_shows_ranks_ties_and_the_sentence_last(folder, capsys):
     start = next(number for number, line in enumerate(lines) if line.split()[:2] == ["codec", "rank"])
     rows = [line.split()[:4] for line in lines[start + 1 : start + 4]]
     assert rows == [["header", "1", "793", "ns"], ["orjson", "2", "1.02", "µs"], ["msgpack", "3", "1.54", "µs"]]
-    assert any("simdjson: cannot be scored: " in line or "simdjson, written by orjson" in line for line in lines)
+    assert sum("simdjson, written by orjson" in line for line in lines) == 1
     assert lines[-1] == "batch-meta, custom: header is cheapest (793 ns per message), 1.3x ahead of orjson."
     assert err == ""
 
