@@ -7,6 +7,7 @@ import pytest
 from tests.decide.results import codec, result
 from tests.report.results import realistic
 from zcser.cli import main
+from zcser.measure.operations import DEFAULT, OPERATIONS
 
 
 @pytest.fixture
@@ -74,6 +75,16 @@ def test_compare_appends_the_decision_and_checks_it_before_measuring(folder, cap
     out = capsys.readouterr().out
     assert "zcser compare" in out.splitlines()[0]
     assert out.splitlines()[-1] == "one, server: no codec can be scored; the reasons are above."
+    assert asked[0].operations == ()
     for bad in (["--profile", "fast"], ["--set", "reads_per_write=2"]):
         assert main(["compare", "--payload", "batch-meta", *bad]) == 2
     assert len(asked) == 1
+
+
+def test_compare_measures_what_the_profile_weighs_besides_the_usual(folder, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr("zcser.cli.compare.measure", lambda request, progress: asked.append(request) or realistic())
+    monkeypatch.setattr("zcser.cli.compare.OPERATIONS", {**OPERATIONS, "read-2": OPERATIONS["read-field"]})
+    main(["compare", "--payload", "batch-meta", "--profile", "proxy"])
+    main(["compare", "--payload", "batch-meta", "--profile", "proxy", "--ops", "encode,decode"])
+    assert [request.operations for request in asked] == [(*DEFAULT, "read-2"), ("encode", "decode")]

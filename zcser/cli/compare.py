@@ -23,6 +23,7 @@ from zcser.core.errors import ZcserError
 from zcser.decide.decision import decide
 from zcser.decide.profiles import Profile
 from zcser.measure.baseline import CODEC as BASELINE
+from zcser.measure.operations import DEFAULT, OPERATIONS
 from zcser.measure.plan import Request
 from zcser.measure.result import Result
 from zcser.measure.runner import run as measure
@@ -69,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = Request(
         payloads=tuple(chosen),
         codecs=_codecs(arguments),
-        operations=arguments.ops or (),
+        operations=arguments.ops or _asked_by(profile),
         preset=arguments.preset,
         live_objects=arguments.live_objects,
         pin=arguments.pin,
@@ -107,6 +108,13 @@ def _profile(arguments: argparse.Namespace) -> Profile | None:
     if arguments.set:
         raise UsageError("--set changes a profile; name it with --profile")
     return None
+
+
+def _asked_by(profile: Profile | None) -> tuple[str, ...]:
+    """The usual operations and what a profile weighs besides; none, which is all of the usual, where it weighs nothing else."""
+    names = () if profile is None else (profile.write, profile.read, f"read-{profile.read}")
+    further = tuple(name for name in names if name in OPERATIONS and name not in DEFAULT)
+    return (*DEFAULT, *further) if further else ()
 
 
 def _codecs(arguments: argparse.Namespace) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ import sys
 from typing import TextIO
 
 from zcser.cli.line import Line
+from zcser.core.units import duration_text
 from zcser.measure.runner import Event, FirstLook
 from zcser.report.model import one_line
 from zcser.report.tables import COST_COLUMNS
-from zcser.report.units import duration_text
 
 __all__ = ["Progress"]
 

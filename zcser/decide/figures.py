@@ -178,12 +178,12 @@ class Figures:
     def tasks(self) -> tuple[str, ...]:
         """Every task that some codec was measured at."""
         operations = dict.fromkeys(name for one in self.candidates for name in one.steps if not name.endswith(_TRUST))
-        counts = [
-            name.removeprefix("read-") for name in operations if name.startswith("read-") and name != "read-field"
-        ]
+        counts = {name: name.removeprefix("read-") for name in operations if name.startswith("read-")}
+        counts = {name: count for name, count in counts.items() if _FIELDS.fullmatch(count)}
         named = [str(self.named_fields)] if "read-field" in operations else []
         whole = ["all"] if "touch-all" in operations else []
-        return tuple(dict.fromkeys([*filter(_FIELDS.fullmatch, [*named, *counts, *whole]), *operations]))
+        others = (name for name in operations if name not in counts)
+        return tuple(dict.fromkeys([*named, *counts.values(), *whole, *others]))
 
 
 @functools.cache
