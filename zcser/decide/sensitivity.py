@@ -26,6 +26,8 @@ __all__ = ["Move", "Switch", "Turn", "moves", "switches"]
 
 _RECIPROCAL = ("cpu_share", "bandwidth_in", "bandwidth_out")
 _HALVINGS = 100
+_TIE_WITHIN = 1e-4
+"""How closely the beginning of a tie is sought: it comes from the spread of a handful of processes."""
 _REFERENCE = {"bandwidth_in": 1e-9, "bandwidth_out": 1e-9}
 """A second place to draw a line through where the number is infinite now, in its reciprocal: 1 GB/s."""
 
@@ -183,8 +185,8 @@ class _Search:
         def leads(place: float) -> bool:
             return _names(rank(self._figures, self._at(place))) == (self._winner,)
 
-        place = _bisect(leads, self._now, turn)
-        return None if math.isclose(place, turn, rel_tol=1e-6) else self._flip(place)
+        place = _bisect(leads, self._now, turn, within=_TIE_WITHIN)
+        return None if math.isclose(place, turn, rel_tol=2 * _TIE_WITHIN) else self._flip(place)
 
 
 def _middle(one: float, other: float) -> float:
@@ -192,11 +194,11 @@ def _middle(one: float, other: float) -> float:
     return math.sqrt(one * other) if one > 0 and other > 0 else (one + other) / 2
 
 
-def _bisect(holds: Callable[[float], bool], inside: float, outside: float) -> float:
+def _bisect(holds: Callable[[float], bool], inside: float, outside: float, *, within: float = 1e-10) -> float:
     """The place up to which a condition holds that holds at `inside` and ceases to once, on the way to `outside`."""
     for _ in range(_HALVINGS):
         middle = _middle(inside, outside)
-        if middle in {inside, outside} or abs(outside - inside) <= 1e-10 * max(abs(inside), abs(outside)):
+        if middle in {inside, outside} or abs(outside - inside) <= within * max(abs(inside), abs(outside)):
             break
         if holds(middle):
             inside = middle
