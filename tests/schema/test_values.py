@@ -197,6 +197,8 @@ def test_what_has_no_form_is_refused_with_its_path(hint, value, word):
         (NaiveDatetime, {"b": ["2026-01-02T03:04:05Z"]}, "/b/0"),
         (datetime, {"b": ["2026-01-02T03:04:05", "2026-01-02"]}, "/b/1"),
         (datetime, {"b": ["20260102T030405.1234567"]}, "/b/0"),
+        (datetime, {"b": ["2026-01-02T03:04:05+00:00:01.5"]}, "/b/0"),
+        (datetime, {"b": ["2026-01-02T03:04:05,5+01:00", "2026-01-02T03:04:05.123456+00:00:00.0000009"]}, "/b/1"),
         (date, {"b": ["2026-02-30"]}, "/b/0"),
         (time, {"b": ["25:00"]}, "/b/0"),
         (time, {"b": ["01:02:03.1234567"]}, "/b/0"),
@@ -235,6 +237,16 @@ def test_other_writers_of_rfc_3339_are_read():
         b'["2026-01-02T03:04:05.000006Z", "2026-01-02T08:34:05.000006000+05:30", "2026-01-02 03:04:05.000006+00:00"]'
     )
     assert difference(found, [MOMENT] * 3) is None
+
+
+@pytest.mark.parametrize("seconds", [863, -1, -86_399, 5 * 3600 + 53 * 60 + 28])
+def test_an_offset_of_seconds_comes_back(seconds):
+    # As of local mean times, which zones had before they were standardised (Kolkata's was +05:53:28).
+    zone = timezone(timedelta(seconds=seconds))
+    moments = [datetime(1849, 12, 9, 20, 17, 23, micro, zone) for micro in (0, 6, 120_000)]
+    for name in ("json", "msgpack"):
+        codec = zcser.codec(name, list[datetime])
+        assert difference(codec.decode(codec.encode(moments)), moments) is None
 
 
 def test_no_context_of_decimals_lets_text_become_nan():

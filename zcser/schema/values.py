@@ -194,8 +194,13 @@ def _naive_of_int(number: int) -> datetime:
 
 def _datetime_of_text(text: str) -> datetime:
     value = datetime.fromisoformat(text)
-    # With hyphens and a T the fraction ends at the 26th character; what Python would cut off is refused.
-    if len(text) < 19 or text[4] != "-" or (len(text) > 26 and text[26].isdigit() and _digits(text[26:]).strip("0")):
+    # With hyphens and a T the zone, or a fraction and then the zone, stand behind the 19th character.
+    zone, fraction = text[19:], ""
+    if zone[:1] in (".", ","):
+        fraction = _digits(zone[1:])
+        zone = zone[1 + len(fraction) :]
+    # Python cuts off what is beyond microseconds, and takes fractions in zones, which no datetime of ours has.
+    if len(text) < 19 or text[4] != "-" or fraction[6:].strip("0") or "." in zone or "," in zone:
         raise ValueError("a date and a time to microseconds are needed, as 2026-01-02T03:04:05.000006+00:00")
     return value
 
