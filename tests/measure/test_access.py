@@ -54,6 +54,21 @@ def test_values_that_are_stepped_through_differently_have_different_shapes():
     assert shape_of({"a": {"0": 1}}, paths) != shape_of({"a": [1]}, paths)
 
 
+def test_a_part_that_several_paths_go_through_is_taken_once():
+    taken: list[str] = []
+
+    class Counting(dict):
+        def __getitem__(self, key):
+            taken.append(key)
+            return super().__getitem__(key)
+
+    value = Counting(a=Counting(b=Counting(x=1, y=2), c=3), d=4)
+    read = reader(lambda data: data, "open(data)", value, ["/a/b/x", "/a/b/y", "/a/c", "/d"])
+    taken.clear()
+    assert read(value) == (1, 2, 3, 4)
+    assert sorted(taken) == ["a", "b", "c", "d", "x", "y"]
+
+
 class _Items(SequenceView):
     def __init__(self, items):
         self.items = items
@@ -98,6 +113,23 @@ def test_touch_reads_every_leaf_of_nested_views_once():
     )
     touch(outer())
     assert seen == ["plain", "x", "y", "x", "y", "x", "y"]
+
+
+def test_touch_goes_into_plain_values():
+    seen: list[str] = []
+
+    class Noting:
+        def __getattribute__(self, name):
+            seen.append(name)
+            return object.__getattribute__(self, name)
+
+    @dataclass
+    class Both(Noting):
+        left: object
+        right: object
+
+    touch({"k": [Both(1, (Both("x", None),))], "l": Point(1, 2)})
+    assert [name for name in seen if name in ("left", "right")] == ["left", "right", "left", "right"]
 
 
 def test_a_value_with_views_has_the_leaves_of_its_copy():

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from tests.measure.made import payload, point
+from tests.measure.made import payload, point, raising
 from zcser import payloads, registry
 from zcser.core.errors import UnknownCodecError
 from zcser.gate.judge import MIN_PROCESSES
@@ -78,6 +78,30 @@ def test_user_fields_replace_those_of_the_payload():
     made = make_plan(Request(payloads=(payload(),), fields=("/xs/0", "/name")))
     assert made.payloads["points"].fields == ("/xs/0", "/name")
     assert make_plan(Request(payloads=(payload(),))).payloads["points"].fields == ("/name",)
+
+
+def test_partial_reads_are_a_group_by_itself():
+    made = make_plan(Request(payloads=(payload(),), codecs=("json", "protobuf"), operations=("reads",)))
+    shown = {key.operation for key in made.shown if key.codec == "json"}
+    assert shown == {f"read-{part}{ending}" for part in ("1", "2", "10%", "all") for ending in ("", "-unverified")}
+    # Of value 0, which has a name and no number, the name is all that every value has.
+    assert made.payloads["points"].places.reads["2"] == ("/name",)
+    assert made.shown[Key("points", "json", "read-2")] == Key("points", "json", "read-field")
+    assert made.shown[Key("points", "protobuf", "read-1")] == Key("points", "protobuf", "view-field")
+    assert made.shown[Key("points", "json", "read-all")] == Key("points", "json", "read-all")
+    assert made.unsupported[Key("points", "json", "read-1-unverified")] == "json has no view"
+    assert make_plan(Request(payloads=(payload(),))).payloads["points"].places is None
+
+
+def test_fields_that_the_user_named_are_read_first():
+    made = make_plan(Request(payloads=("llm-chunk",), codecs=("json",), operations=("read-1",), fields=("/text",)))
+    assert made.payloads["llm-chunk"].places.reads["1"] == ("/text",)
+
+
+def test_a_payload_whose_values_cannot_be_made_has_no_places_and_says_so():
+    made = make_plan(Request(payloads=(payload(raising),), codecs=("json",), operations=("read-1", "encode")))
+    assert made.unsupported[Key("points", "json", "read-1")] == "payload points has no leaf that could be chosen"
+    assert Key("points", "json", "encode") in made.measured
 
 
 @pytest.mark.parametrize(

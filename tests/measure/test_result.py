@@ -27,7 +27,7 @@ def test_a_saved_result_loads_equal(tmp_path):
 
 def test_the_version_stands_first_in_the_file(tmp_path):
     example().save(tmp_path / "r.json")
-    assert (tmp_path / "r.json").read_text().startswith('{"schema_version":2,')
+    assert (tmp_path / "r.json").read_text().startswith('{"schema_version":3,')
 
 
 def test_saving_leaves_no_other_file_and_replaces_what_was_there(tmp_path):
@@ -107,8 +107,8 @@ def _drop(path: tuple):
         (_drop(("cells", 0, "codec")), r"cells\[0\]: the key 'codec' is missing"),
         (_drop(("environment",)), "'environment' is missing"),
         (
-            _set(("schema_version",), 3),
-            "schema_version 3 is newer than 2, the newest that this zcser reads; upgrade zcser",
+            _set(("schema_version",), 4),
+            "schema_version 4 is newer than 3, the newest that this zcser reads; upgrade zcser",
         ),
         (_set(("schema_version",), 0), "schema_version 0 is none"),
         (_set(("schema_version",), True), "schema_version True is none"),
@@ -125,7 +125,7 @@ def test_a_mutilated_document_is_refused_with_its_json_path(change, where):
 def test_a_file_of_version_1_is_read_and_what_it_did_not_take_is_null():
     raw = json.loads(V1.read_text())
     found = load_result(V1)
-    assert (raw["schema_version"], found.schema_version) == (1, 2)
+    assert (raw["schema_version"], found.schema_version) == (1, 3)
     assert len(found.cells) == len(raw["cells"])
     for cell, was in zip(found.cells, raw["cells"], strict=True):
         assert (cell.cost and cell.cost.p10_ns) == (was["cost"] and was["cost"]["p10_ns"])
@@ -141,7 +141,7 @@ def test_a_file_of_version_1_is_read_and_what_it_did_not_take_is_null():
 
 def test_a_file_of_version_1_is_written_as_one_of_this_version(tmp_path):
     load_result(V1).save(tmp_path / "r.json")
-    assert json.loads((tmp_path / "r.json").read_text())["schema_version"] == 2
+    assert json.loads((tmp_path / "r.json").read_text())["schema_version"] == 3
     assert load_result(tmp_path / "r.json") == load_result(V1)
 
 

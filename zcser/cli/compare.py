@@ -71,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         payloads=tuple(chosen),
         codecs=_codecs(arguments),
         operations=arguments.ops or _asked_by(profile),
+        fields=arguments.fields or (),
         preset=arguments.preset,
         live_objects=arguments.live_objects,
         pin=arguments.pin,

@@ -151,7 +151,13 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="codecs, or all (default: all that are installed; twelve of them on the built-in payloads)",
     )
-    group.add_argument("--ops", type=_names, metavar="A,B", help="operations (default: all that a codec has)")
+    group.add_argument(
+        "--ops",
+        type=_names,
+        metavar="A,B",
+        help="operations, or groups of them: default, what is measured without this option; reads, which are read-1, read-2, "
+        "read-10%% and read-all, each also -unverified",
+    )
     group.add_argument("--fields", type=_names, metavar="/A/B,/C/0", help="fields that a partial read takes")
     group.add_argument(
         "--preset",

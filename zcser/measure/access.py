@@ -1,14 +1,16 @@
 """Reading parts of a message the way a program would, so that the reading is timed and not its generality.
 
 1. A path becomes source code once, before timing: ``/choices/0/text`` over a view is ``view(data)["choices"][0]["text"]``.
-   `zcser.at`, which looks at every step anew, would cost more than most views.
+   `zcser.at`, which looks at every step anew, would cost more than most views. Where several paths go through one part, it
+   is taken once and kept in a variable, as one would write it.
 2. A path has a shape: where it steps by name, by index and by attribute. A cell takes only values of one shape, since a
    field that some values lack cannot be timed on those.
-3. `touch` reads every leaf of a view by walking it; its own cost per node is one dict look-up and one call.
+3. `touch` reads every leaf of a view, or of a value, by walking it; its own cost per node is one dict look-up and one call.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -46,17 +48,40 @@ def reader(opener: Callable[..., Any], call: str, sample: Any, paths: Sequence[P
     KeyError
         A path leads nowhere in `sample`.
     """
-    suffixes = ["".join(source for _, source in _steps(sample, path)) for path in paths]
-    if len(suffixes) == 1:
-        source = f"def read(data):\n    return {call}{suffixes[0]}\n"
+    ways = [tuple(source for _, source in _steps(sample, path)) for path in paths]
+    if len(ways) == 1:
+        lines = [f"return {call}{''.join(ways[0])}"]
     else:
-        reads = ", ".join(f"root{suffix}" for suffix in suffixes)
-        source = f"def read(data):\n    root = {call}\n    return ({reads},)\n"
+        lines, reads = _shared(ways)
+        lines = [f"root = {call}", *lines, f"return ({', '.join(reads)},)"]
+    source = "\n    ".join(["def read(data):", *lines])
     names: dict[str, Any] = {"open": opener}
     # Made of reprs of the steps alone; whoever can choose a path runs this program anyway.
     exec(compile(source, "<field reader>", "exec"), names)
     read: Callable[[Any], Any] = names["read"]
     return read
+
+
+def _shared(ways: Sequence[tuple[str, ...]]) -> tuple[list[str], list[str]]:
+    """Assignments of the parts in which ways branch, and the expression at the end of each way."""
+    after: dict[tuple[str, ...], set[str]] = {}
+    for way in ways:
+        for depth, step in enumerate(way):
+            after.setdefault(way[:depth], set()).add(step)
+    lines: list[str] = []
+    names: dict[tuple[str, ...], str] = {(): "root"}
+    reads = []
+    for way in ways:
+        text = "root"
+        for depth in range(1, len(way)):
+            above = way[:depth]
+            text = names.get(above, text + way[depth - 1])
+            if above not in names and len(after[above]) > 1:
+                names[above] = f"part{len(names)}"
+                lines.append(f"{names[above]} = {text}")
+                text = names[above]
+        reads.append(text + "".join(way[-1:]))
+    return lines, reads
 
 
 def shape_of(value: Any, paths: Sequence[Path]) -> tuple[str, ...] | None:
@@ -95,12 +120,12 @@ def _step(here: Any, step: str | int) -> tuple[str, str, Any]:
 
 
 def touch(node: Any) -> None:
-    """Read every leaf of a view."""
+    """Read every leaf of a view or of a value."""
     cls = type(node)
     try:
         walk = _WALKS[cls]
     except KeyError:
-        walk = _WALKS[cls] = _walk_of(cls)
+        walk = _WALKS[cls] = _walk_of(cls, node)
     if walk is not None:
         walk(node)
 
@@ -108,18 +133,22 @@ def touch(node: Any) -> None:
 _WALKS: dict[type, Callable[[Any], None] | None] = {}
 
 
-def _walk_of(cls: type) -> Callable[[Any], None] | None:
+def _walk_of(cls: type, node: Any) -> Callable[[Any], None] | None:
     if issubclass(cls, RecordView):
-        getters = tuple(cls._zc_getters.values())
-
-        def walk_record(node: Any) -> None:
-            for getter in getters:
-                touch(getter(node))
-
-        return walk_record
-    if issubclass(cls, MapView):
+        return _walk_by(tuple(cls._zc_getters.values()))
+    if (names := field_names(node)) is not None:
+        return _walk_by(tuple(map(operator.attrgetter, names)))
+    if issubclass(cls, MapView | dict):
         return _walk_map
-    return _walk_sequence if issubclass(cls, SequenceView) else None
+    return _walk_sequence if issubclass(cls, SequenceView | list | tuple) else None
+
+
+def _walk_by(getters: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], None]:
+    def walk_record(node: Any) -> None:
+        for getter in getters:
+            touch(getter(node))
+
+    return walk_record
 
 
 def _walk_map(node: Any) -> None:

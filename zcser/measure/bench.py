@@ -16,7 +16,7 @@ from zcser.core.fidelity import difference, equal
 from zcser.measure.access import shape_of
 from zcser.measure.clock import now_ns
 from zcser.measure.inputs import Fresh, Rotating
-from zcser.payloads.base import Payload
+from zcser.payloads.base import Payload, Places
 from zcser.schema.model import Schema
 from zcser.schema.normal import normal
 
@@ -93,6 +93,19 @@ class Bench:
         self._numbers = range(min(rotation, most))
         self.values = Rotating(payload.make, self._numbers, prepare_ns)
         self.wires = Rotating(lambda number: writer.encode(self.values[number]), self._numbers, prepare_ns)
+
+    @property
+    def places(self) -> Places:
+        """The places that the run chose.
+
+        Raises
+        ------
+        LookupError
+            It chose none, since the payload's values could not be looked at.
+        """
+        if self.payload.places is None:
+            raise LookupError(f"no place in payload {self.payload.name} could be chosen")
+        return self.payload.places
 
     @functools.cached_property
     def natives(self) -> Rotating:

@@ -5,13 +5,14 @@ Records of the result file, in words and numbers that no other machine has to un
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 __all__ = [
     "CodecRecord",
     "Environment",
     "Method",
+    "PartialRead",
     "PayloadRecord",
     "PresetName",
     "ProcessNoise",
@@ -179,6 +180,22 @@ class ProcessNoise:
 
 
 @dataclass(frozen=True, slots=True)
+class PartialRead:
+    """What one partial read takes.
+
+    Attributes
+    ----------
+    leaves
+        How many leaves, of the first value; by `zcser.payloads.spread`.
+    paths
+        Pointers of the first 100 of them, in document order; none where the leaves are found by walking.
+    """
+
+    leaves: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PayloadRecord:
     """A payload of the run.
 
@@ -196,6 +213,10 @@ class PayloadRecord:
         What inference decided, where the schema came from a sample.
     data_fingerprint
         Of the values (`zcser.measure.data`); None in a file that does not keep it, and where they could not be made.
+    leaves
+        Of the first value; None where nothing of the run needed them.
+    reads
+        By operation: "read-1", "read-2", "read-10%", "read-all".
     """
 
     name: str
@@ -209,6 +230,8 @@ class PayloadRecord:
     rotation: Literal["distinct", "copies"]
     notes: tuple[str, ...] = ()
     data_fingerprint: str | None = None
+    leaves: int | None = None
+    reads: dict[str, PartialRead] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,17 @@ import numpy as np
 from zcser.core.buffers import address
 from zcser.core.fidelity import field_names
 from zcser.core.view import retained_bytes
+from zcser.measure import partial
 from zcser.measure.bench import Bench
 from zcser.measure.figures import Allocations, Copies
 from zcser.measure.prepare import Prepared
 
 __all__ = ["READS", "WRITES", "copies_of", "read_aliases", "written_aliases"]
 
-READS = frozenset(
-    {"decode", "decode-nocopy", "decode-unguarded", "view-field", "view-field-unverified", "read-field", "tensor"}
-)
-"""Operations from a message to values."""
+_PARTS = frozenset({"view-field", "view-field-unverified", "read-field", "tensor", *partial.READS})
+
+READS = frozenset({"decode", "decode-nocopy", "decode-unguarded"}) | _PARTS
+"""Operations from a message to values; by a view, where there are views, are those that take parts."""
 
 WRITES = frozenset({"encode", "encode-into", "encode-segments", "encode-unguarded"})
 """Operations from a value to a message."""
@@ -42,7 +43,7 @@ def copies_of(bench: Bench, operation: str, prepared: Prepared, allocations: All
     message, retained = bench.wires[number], None
     if operation in READS:
         word = read_aliases(prepared.call, message)
-        if operation.startswith("view-field") or (operation == "tensor" and "view" in bench.codec.operations()):
+        if operation in _PARTS and "view" in bench.codec.operations():
             retained = retained_bytes(bench.codec.view(message))
         elif word == "alias":
             retained = len(message)

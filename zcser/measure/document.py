@@ -20,6 +20,7 @@ from zcser.measure.result import (
     Cell,
     CodecRecord,
     Method,
+    PartialRead,
     PayloadRecord,
     ProcessNoise,
     Result,
@@ -29,9 +30,11 @@ from zcser.measure.result import (
 )
 from zcser.measure.state import State
 from zcser.measure.timer import timer_name
-from zcser.payloads.base import Payload
+from zcser.payloads.base import Payload, Places
 
 __all__ = ["document"]
+
+_PATHS_KEPT = 100
 
 
 def _method(plan: Plan) -> Method:
@@ -118,7 +121,16 @@ def _payload_record(payload: Payload, found: Sequence[Cell], data: str | None) -
         rotation=payload.rotation,
         notes=payload.schema.notes,
         data_fingerprint=data,
+        leaves=None if payload.places is None else payload.places.leaves,
+        reads={} if payload.places is None else _partial_reads(payload.places),
     )
+
+
+def _partial_reads(places: Places) -> dict[str, PartialRead]:
+    return {
+        f"read-{part}": PartialRead(len(paths) or places.leaves, paths[:_PATHS_KEPT])
+        for part, paths in places.reads.items()
+    }
 
 
 def _codec_record(info: CodecInfo) -> CodecRecord:

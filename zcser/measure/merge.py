@@ -8,6 +8,7 @@ from dataclasses import replace
 from zcser.measure.baseline import PAYLOAD
 from zcser.measure.operations import GUARD, OPERATIONS
 from zcser.measure.pace import most_ns
+from zcser.measure.partial import walks
 from zcser.measure.plan import Key, Plan
 from zcser.measure.result import Cell, Cost
 from zcser.measure.sample import Sample
@@ -97,15 +98,16 @@ def _values(key: Key, samples: Sequence[Sample], plan: Plan) -> int:
 
 def _flags(key: Key, source: Key, samples: Sequence[Sample], cost: Cost, plan: Plan) -> tuple[str, ...]:
     operation = OPERATIONS.get(source.operation)
-    hot = key.payload != PAYLOAD and plan.payloads[key.payload].rotation == "copies"
+    payload = None if key.payload == PAYLOAD else plan.payloads[key.payload]
     conditions = {
         "capped": any(sample.capped for sample in samples),
         "few-samples": sum(len(sample.single.latencies_ns) for sample in samples) < _FEW_SAMPLES,
         "few-processes": len(cost.counted_ns) < plan.preset.rounds,
         "all-dirty": not any(cost.undisturbed),
         "unstable": cost.high_ns - cost.low_ns > UNSTABLE * cost.p10_ns,
-        "hot": hot,
+        "hot": payload is not None and payload.rotation == "copies",
         "unvalidated": operation is not None and operation.unvalidated,
+        "walked": payload is not None and walks(source.operation, payload.places),
         f"same-as:{source.operation}": source != key,
     }
     return tuple(flag for flag, holds in conditions.items() if holds)

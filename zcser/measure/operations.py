@@ -8,16 +8,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from zcser.core.codec import CodecInfo
-from zcser.measure import prepare
+from zcser.measure import partial, prepare
 from zcser.measure.bench import Bench
 from zcser.measure.prepare import Prepared
 from zcser.payloads.base import Payload
 
-__all__ = ["DEFAULT", "GUARD", "GUARD_BOUNDARY", "OPERATIONS", "Operation", "missing", "same_as"]
+__all__ = ["DEFAULT", "GROUPS", "GUARD", "GUARD_BOUNDARY", "OPERATIONS", "Operation", "missing", "same_as"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Operation:
     unvalidated: bool = False
 
 
-_ALL = (
+_DEFAULT = (
     Operation(
         "encode",
         "codec.encode(value) of a prepared value: guards, conversion from the user's object and building the library's "
@@ -146,7 +146,31 @@ _ALL = (
     ),
 )
 
-OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _ALL}
+_LEAVES = {"1": "one leaf", "2": "two leaves", "10%": "a tenth of the leaves, 2,000 at most,", "all": "all leaves"}
+_BY_WALKING = '; where the cell is flagged "walked", by a generic walk in Python, and they are dropped one by one'
+
+
+def _reads() -> Iterator[Operation]:
+    for name in partial.READS:
+        part, unverified = partial.part_of(name), name.endswith(partial.UNVERIFIED)
+        how = (
+            "with verify=False, the bytes trusted, "
+            if unverified
+            else "with verification where the codec has views, else codec.decode(bytes, copy=False) of everything, "
+        )
+        yield Operation(
+            name,
+            f"codec.view(bytes) {how}and reading {_LEAVES[part]} by subscripts written out, parts that several share taken "
+            f"once{_BY_WALKING if part == 'all' else ''}; dropping them; one Python call around it",
+            "view" if unverified else "decode",
+            partial.preparing(name),
+            unvalidated=unverified,
+        )
+
+
+_READS = tuple(_reads())
+
+OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in (*_DEFAULT, *_READS)}
 """The operations that are measured, by name."""
 
 GUARD = "guard"
@@ -154,16 +178,23 @@ GUARD = "guard"
 
 GUARD_BOUNDARY = "cost of encode less cost of encode-unguarded, process by process; below 0 where noise is larger"
 
-DEFAULT: tuple[str, ...] = (*OPERATIONS, GUARD)
+DEFAULT: tuple[str, ...] = (*(operation.name for operation in _DEFAULT), GUARD)
 """What `compare` measures unless told otherwise."""
 
+GROUPS: dict[str, tuple[str, ...]] = {"default": DEFAULT, "reads": partial.READS}
+"""Names for several operations."""
 
-def same_as(operation: str, info: CodecInfo) -> str | None:
-    """The operation that is the same one for this codec, None where it is one of its own."""
-    if operation == "read-field" and "view" in info.operations:
+
+def same_as(operation: str, info: CodecInfo, payload: Payload) -> str | None:
+    """The operation that is the same one for this codec and payload, None where it is one of its own."""
+    views = "view" in info.operations
+    if operation == "read-field" and views:
         return "view-field"
-    if operation == "touch-all" and "view" not in info.operations:
+    if operation == "touch-all" and not views:
         return "decode"
+    if operation in partial.READS and payload.places is not None:
+        found = partial.source_of(operation, payload.places, payload.fields, views=views)
+        return None if found == operation else found
     return None
 
 
@@ -174,8 +205,10 @@ def missing(operation: str, info: CodecInfo, payload: Payload) -> str | None:
         if needs in ("convert", "dump", "load", "restore") and info.fused:
             return f"{info.name} is fused: it has no {needs}"
         return f"{info.name} has no {needs}"
+    if operation in partial.READS and (payload.places is None or not payload.places.reads["1"]):
+        return f"payload {payload.name} has no leaf that could be chosen"
     if operation == "tensor" and payload.tensor is None:
         return f"payload {payload.name} has no tensor"
-    if operation == "view-field-unverified" and info.validates:
+    if operation.endswith(partial.UNVERIFIED) and info.validates:
         return f"{info.library} always validates: verify=False changes nothing"
     return None

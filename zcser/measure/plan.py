@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import pickle
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,10 +25,12 @@ from zcser.core.errors import CodecUnavailableError, ZcserError
 from zcser.core.paths import parse_path
 from zcser.measure.baseline import BASELINES, CODEC, PAYLOAD
 from zcser.measure.context import PresetName
-from zcser.measure.operations import DEFAULT, GUARD, missing, same_as
+from zcser.measure.operations import DEFAULT, GROUPS, GUARD, OPERATIONS, missing, same_as
+from zcser.measure.partial import READS
 from zcser.measure.pinning import Pin, make_pin
 from zcser.measure.sample import Slot
-from zcser.payloads.base import Payload
+from zcser.payloads.base import Payload, Places
+from zcser.payloads.spread import places_of
 
 __all__ = ["PRESETS", "Key", "MeasureError", "Plan", "Preset", "Request", "make_plan", "share_out"]
 
@@ -70,7 +74,9 @@ class Preset:
     allocations_ns, allocations_op_ns
         Bound on each pass of a cell's allocations, and how long a call may take to be counted at all.
     operations
-        Operations that are measured unless told otherwise; empty: all.
+        Operations and groups that are measured unless told otherwise.
+    lone_operations
+        Those that are measured besides where the payload is a single one.
     both_mallocs
         Whether messages of 1 MB and more are timed a second time, with a malloc that maps each large block anew.
     silence_s
@@ -92,7 +98,8 @@ class Preset:
     allocations_ns: int
     allocations_op_ns: int
     silence_s: float
-    operations: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ("default",)
+    lone_operations: tuple[str, ...] = ()
     both_mallocs: bool = False
     least_rounds: int = 1
     wait_s: float = 0
@@ -177,7 +184,7 @@ class Request:
     codecs
         Names; empty: all that are installed.
     operations
-        Names out of `zcser.measure.operations.DEFAULT`; empty: those of the preset.
+        Names of operations, or of groups of them (`zcser.measure.operations.GROUPS`); empty: those of the preset.
     fields
         Pointers that partial reads take, instead of the payloads' own.
     preset
@@ -269,8 +276,11 @@ def make_plan(request: Request) -> Plan:
     if request.live_objects < 0:
         raise MeasureError(f"live_objects is {request.live_objects}; it cannot be negative")
     preset = PRESETS[request.preset] if isinstance(request.preset, str) else request.preset
-    operations = _operations(request.operations or preset.operations)
     chosen = _payloads(request)
+    lone = preset.lone_operations if len(chosen) == 1 else ()
+    operations = _operations(request.operations or (*preset.operations, *lone))
+    if not frozenset(READS).isdisjoint(operations):
+        chosen = {name: replace(payload, places=_places(payload, request.fields)) for name, payload in chosen.items()}
     codecs, unavailable = _codecs(request.codecs)
     shown, unsupported, measured = _matrix(chosen, codecs, operations)
     return Plan(
@@ -288,12 +298,15 @@ def make_plan(request: Request) -> Plan:
 
 
 def _operations(names: Sequence[str]) -> tuple[str, ...]:
+    every = dict.fromkeys((*DEFAULT, *OPERATIONS))
+    known = (*every, *GROUPS)
     for name in names:
-        if name not in DEFAULT:
-            near = difflib.get_close_matches(name, DEFAULT, n=2, cutoff=0.5)
-            offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(DEFAULT)}"
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
+            offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
             raise MeasureError(f"no operation is named {name!r}; {offer}")
-    return tuple(name for name in DEFAULT if not names or name in names)
+    asked = {operation for name in names for operation in GROUPS.get(name, (name,))}
+    return tuple(name for name in every if name in asked)
 
 
 def _payloads(request: Request) -> dict[str, Payload]:
@@ -310,6 +323,16 @@ def _payloads(request: Request) -> dict[str, Payload]:
         fields = request.fields or payload.fields or (payload.field,)
         found[payload.name] = replace(payload, fields=fields)
     return found
+
+
+def _places(payload: Payload, named: tuple[str, ...]) -> Places | None:
+    """The places of a payload; None where its values cannot be made, which its cells then say."""
+    try:
+        # As in a worker, what the user's function prints is no part of a report.
+        with contextlib.redirect_stdout(sys.stderr):
+            return places_of(payload, named)
+    except Exception:  # noqa: BLE001 - the user's function may raise anything
+        return None
 
 
 def _codecs(names: Sequence[str]) -> tuple[dict[str, CodecInfo], dict[str, CodecUnavailableError]]:
@@ -345,7 +368,7 @@ def _matrix(
         for codec, info in codecs.items():
             for operation in operations:
                 key = Key(payload.name, codec, operation)
-                source = Key(payload.name, codec, same_as(operation, info) or operation)
+                source = Key(payload.name, codec, same_as(operation, info, payload) or operation)
                 shown[key] = source
                 why = missing(source.operation, info, payload)
                 if why:

@@ -5,7 +5,7 @@ One function per operation of `zcser.measure.operations`, where the boundary of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from zcser.core.fidelity import difference
 from zcser.core.view import at, to_value
 from zcser.measure.access import aliases, flat_leaves, reader, touch
 from zcser.measure.bench import Bench, MismatchError
-from zcser.measure.inputs import Inputs
+from zcser.measure.inputs import Inputs, Rotating
 
 __all__ = [
     "Prepared",
@@ -31,6 +31,7 @@ __all__ = [
     "encode_unguarded",
     "load",
     "read_field",
+    "read_paths",
     "require",
     "restore",
     "tensor",
@@ -162,32 +163,45 @@ def decode_nocopy(bench: Bench) -> Prepared:
 
 def view_field(bench: Bench) -> Prepared:
     """``codec.view`` and the fields."""
-    return _read(bench, bench.codec.view, "open(data)")
+    return read_paths(bench, bench.codec.view, "open(data)", bench.fields, bench.field_wires)
 
 
 def view_field_unverified(bench: Bench) -> Prepared:
     """``codec.view`` without verification, and the fields."""
-    return _read(bench, bench.codec.view, "open(data, verify=False)")
+    return read_paths(bench, bench.codec.view, "open(data, verify=False)", bench.fields, bench.field_wires)
 
 
 def read_field(bench: Bench) -> Prepared:
     """``codec.decode`` and the fields."""
-    return _read(bench, bench.codec.decode, "open(data, copy=False)")
+    return read_paths(bench, bench.codec.decode, "open(data, copy=False)", bench.fields, bench.field_wires)
 
 
-def _read(bench: Bench, opener: Callable[..., Any], source: str) -> Prepared:
-    _, wire = bench.field_wires.first()
-    call = reader(opener, source, opener(wire), bench.fields)
+def read_paths(
+    bench: Bench, opener: Callable[..., Any], source: str, paths: Sequence[str], wires: Rotating
+) -> Prepared:
+    """Opening a message and reading some places of it.
+
+    Parameters
+    ----------
+    opener, source
+        What opens a message, and the call of it as source: see `zcser.measure.access.reader`.
+    paths
+        The places.
+    wires
+        Messages that have them.
+    """
+    _, wire = wires.first()
+    call = reader(opener, source, opener(wire), paths)
 
     def check(number: int, result: Any) -> str | None:
-        results = result if len(bench.fields) > 1 else (result,)
-        for path, found in zip(bench.fields, results, strict=True):
+        results = result if len(paths) > 1 else (result,)
+        for path, found in zip(paths, results, strict=True):
             wrong = difference(to_value(found), at(bench.expected(number), path))
             if wrong:
                 return f"{path}: {wrong}"
         return None
 
-    return Prepared(call, bench.field_wires, check)
+    return Prepared(call, wires, check)
 
 
 def touch_all(bench: Bench) -> Prepared:

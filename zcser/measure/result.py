@@ -15,7 +15,8 @@ Versions: 1 (zcser 0.1) had Python's timer and tracemalloc. 2 has exact allocati
 collector struck (``gc.struck`` and what follows it) and results kept (``retained``), ``copies``, ``fresh_cost``,
 ``settings.live_objects``, latency percentiles by process (``latency.process_p50_ns`` and its like, empty where they are
 not kept), ``payloads[].data_fingerprint``,
-``environment.python.free_threaded``, and the preset "tails".
+``environment.python.free_threaded``, and the preset "tails". 3 has the partial reads and where they look
+(``payloads[].leaves``, ``payloads[].reads``).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from zcser.measure.context import (
     CodecRecord,
     Environment,
     Method,
+    PartialRead,
     PayloadRecord,
     PresetName,
     ProcessNoise,
@@ -54,6 +56,7 @@ __all__ = [
     "Environment",
     "Latency",
     "Method",
+    "PartialRead",
     "PayloadRecord",
     "ProcessNoise",
     "Result",
@@ -67,7 +70,7 @@ __all__ = [
     "load_result",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class ResultError(ZcserError, ValueError):
@@ -89,6 +92,7 @@ class Cell:
         have a cost; "all-dirty": every batch of every process was preempted or below full speed, so all were used;
         "unstable": its processes lie more than a quarter apart; "hot": the payload has fewer than 64 distinct values;
         "unvalidated": measured without guard or verification; "derived": a difference of two other cells;
+        "walked": leaves are read by a generic walk, since they are too many to be named or differ from value to value;
         "same-as:OPERATION": for this codec the two operations are one, and that one was measured.
     values
         Distinct values that it rotated.

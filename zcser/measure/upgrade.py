@@ -28,5 +28,10 @@ def _cell_from_1(cell: Any) -> Any:
     return {**cell, "allocations": {**found, "blind": _BLIND if found["blind"] else None}}
 
 
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
+def _from_2(document: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 only adds what 2 did not take."""
+    return {**document, "schema_version": 3}
+
+
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1, 2: _from_2}
 """By version: to the next one."""

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from zcser.core.errors import ZcserError
 from zcser.schema.model import Schema
 
-__all__ = ["Payload", "PayloadError", "Rotation"]
+__all__ = ["Payload", "PayloadError", "Places", "Rotation"]
 
 Rotation = Literal["distinct", "copies"]
 
 
 class PayloadError(ZcserError, ValueError):
     """A payload is unknown, or its source cannot be read; the message is one line for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where partial reads look into a payload's values; see `zcser.payloads.spread`.
+
+    Attributes
+    ----------
+    leaves
+        How many the first value has; 200,000 stands for that many and more.
+    reads
+        Pointers by how much is read: "1", "2", "10%" and "all", each in document order. None for "all" where leaves are too
+        many, or differ from value to value: they are found by walking then.
+    """
+
+    leaves: int
+    reads: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -43,6 +60,8 @@ class Payload:
         Pointer of the first tensor, None where there is none.
     source
         "built-in", or the user's file or ``module:function``.
+    places
+        As a run chose them; None where it needs none.
     """
 
     name: str
@@ -55,6 +74,7 @@ class Payload:
     rotation: Rotation = "distinct"
     distinct: int = 64
     source: str = "built-in"
+    places: Places | None = None
 
     def values(self, count: int) -> list[Any]:
         """The first `count` values."""

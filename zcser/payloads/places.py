@@ -23,7 +23,7 @@ from zcser.core.paths import parse_path, pointer
 from zcser.core.view import at
 from zcser.payloads.base import PayloadError
 
-__all__ = ["check_field", "first_tensor", "leaves", "middle_field"]
+__all__ = ["MOST_LEAVES", "Steps", "check_field", "first_tensor", "leaves", "middle_field", "outward"]
 
 Steps = tuple[str | int, ...]
 
@@ -51,19 +51,18 @@ def middle_field(values: Sequence[Any]) -> str:
     """The field by rule 3; "" where there is no such leaf, which is the whole value."""
     first = itertools.islice(leaves(values[0]), MOST_LEAVES)
     found = [steps for steps, leaf in first if isinstance(leaf, _SCALARS)]
-    middle = len(found) // 2
-    for steps in _outward(found, middle):
+    for steps in map(found.__getitem__, outward(len(found), len(found) // 2)):
         if all(isinstance(_leaf(value, steps), _SCALARS) for value in values[1:]):
             return pointer(steps)
     return ""
 
 
-def _outward(found: list[Steps], middle: int) -> Iterator[Steps]:
-    """The items of a list by their distance from one of them, the later first."""
-    for distance in range(len(found)):
+def outward(count: int, middle: int) -> Iterator[int]:
+    """The places of so many items by their distance from one of them, the later first."""
+    for distance in range(count):
         for index in sorted({middle + distance, middle - distance}, reverse=True):
-            if 0 <= index < len(found):
-                yield found[index]
+            if 0 <= index < count:
+                yield index
 
 
 def first_tensor(values: Sequence[Any]) -> str | None:

@@ -10,8 +10,8 @@ import pytest
 
 from zcser import payloads
 from zcser.measure.inputs import Fresh
-from zcser.measure.operations import GUARD, missing, same_as
-from zcser.measure.plan import PRESETS, MeasureError, Request, make_plan
+from zcser.measure.operations import GUARD
+from zcser.measure.plan import PRESETS, Key, MeasureError, Request, make_plan
 from zcser.measure.worker import outcome
 from zcser.payloads.base import Payload
 from zcser.payloads.places import first_tensor, middle_field
@@ -147,9 +147,7 @@ def _codec_task(codec: str, payload: Payload, operation: str) -> CodecTask:
         plan = make_plan(Request(payloads=(payload,), codecs=(codec,), operations=(operation,)))
     except ImportError as error:
         pytest.skip(str(error))
-    info = plan.codecs[codec]
-    source = same_as(operation, info) or operation
-    absent = missing(source, info, payload)
-    if absent is not None:
-        pytest.skip(absent)
-    return CodecTask(plan.payloads[payload.name], codec, source, plan.writers(codec))
+    key = Key(payload.name, codec, operation)
+    if key in plan.unsupported:
+        pytest.skip(plan.unsupported[key])
+    return CodecTask(plan.payloads[payload.name], codec, plan.shown[key].operation, plan.writers(codec))
