@@ -198,4 +198,4 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
 
 def test_a_cell_is_found_by_its_names():
     assert example().cell("p", "json", "view-field").status == "unsupported"
-    assert example().cell("p", "json", "decode") is None
+    assert example().cell("p", "json", "load") is None

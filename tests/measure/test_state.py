@@ -110,6 +110,6 @@ def test_a_cell_that_stays_below_its_share_leaves_the_rest_to_later_processes():
     ],
 )
 def test_results_are_kept_as_far_as_256_mib_reach(state, allocations, most):
-    state.take(Checked("a", "encode", None, None, allocations, None, 30, 5), "json", -1)
+    state.take(Checked("a", "encode", None, None, None, allocations, None, 30, 5), "json", -1)
     assert state.most_kept(A_ENCODE) == most
     assert state.spent_ns == 5

@@ -117,7 +117,7 @@ class Environment:
         "version", "implementation", "build", "hash_seed", "gc_thresholds"; "free_threaded", whether it was built without
         the global interpreter lock, and "gil", whether the lock was there all the same.
     libraries
-        "numpy", and per codec name "library version (implementation)".
+        "numpy", and per codec name "library version (implementation)"; per compressor of the run "library version".
     pin
         "cpus" that the workers were pinned to, and where a NUMA node was asked for "numa_node" and "memory", which says
         whether that was bound too; None: they were not pinned.
@@ -255,7 +255,7 @@ class CodecRecord:
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """A codec that is not installed here. `reason` is the whole message, `pip` the command that installs it."""
+    """A codec or compressor that is not installed here. `reason` is the whole message, `pip` what installs it."""
 
     name: str
     reason: str

@@ -12,6 +12,7 @@ from zcser.core.codec import CodecInfo
 from zcser.core.errors import CodecUnavailableError
 from zcser.measure.allocations import METHODS, best_method
 from zcser.measure.baseline import BASELINES
+from zcser.measure.compression import COMPRESSIONS, Compressor
 from zcser.measure.env import environment
 from zcser.measure.merge import cells
 from zcser.measure.operations import GUARD, GUARD_BOUNDARY, OPERATIONS
@@ -19,6 +20,7 @@ from zcser.measure.plan import Plan, Request
 from zcser.measure.result import (
     Cell,
     CodecRecord,
+    Environment,
     Method,
     PartialRead,
     PayloadRecord,
@@ -71,6 +73,7 @@ def document(
 ) -> Result:
     """The result of a run; `data` are the fingerprints of its payloads' values."""
     found = cells(plan, state.records)
+    compressors = _compressors(plan)
     return Result(
         tool=Tool("zcser", version("zcser")),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -81,13 +84,32 @@ def document(
         measuring_s=state.spent_ns / 1e9,
         wall_s=wall_s,
         method=_method(plan),
-        environment=environment(plan.codecs.values(), plan.pin),
+        environment=_environment(plan, compressors),
         noise=tuple(noise),
         payloads=tuple(_payload_record(payload, found, data[payload.name]) for payload in plan.payloads.values()),
         codecs=tuple(_codec_record(info) for info in plan.codecs.values()),
-        unavailable=tuple(_unavailable(name, error) for name, error in plan.unavailable.items()),
+        unavailable=(
+            *(_unavailable(name, error) for name, error in plan.unavailable.items()),
+            *(
+                Unavailable(one.name, f"{one.name} is not installed", one.pip)
+                for one in compressors
+                if not one.installed
+            ),
+        ),
         cells=found,
     )
+
+
+def _compressors(plan: Plan) -> tuple[Compressor, ...]:
+    """Those that the run was asked for."""
+    asked = {key.operation for key in plan.shown}
+    return tuple(dict.fromkeys(one for operation, one in COMPRESSIONS.items() if operation in asked))
+
+
+def _environment(plan: Plan, compressors: Sequence[Compressor]) -> Environment:
+    found = environment(plan.codecs.values(), plan.pin)
+    libraries = {one.name: one.library for one in compressors if one.installed}
+    return dataclasses.replace(found, libraries={**found.libraries, **libraries})
 
 
 def _settings(plan: Plan, seed: int) -> Settings:

@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass, fields
 from typing import Literal
 
-__all__ = ["Allocations", "Collections", "Copies", "Cost", "Latency", "Retained", "Size", "Status"]
+__all__ = ["Allocations", "Collections", "Copies", "Cost", "DeepSize", "Latency", "Retained", "Size", "Status"]
 
 Status = Literal["ok", "refused", "failed", "unsupported"]
 """Of a cell: measured; the codec cannot carry it; it gave a wrong result or broke; the codec has no such operation."""
@@ -205,8 +205,35 @@ class Copies:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Encoded bytes over the values of the cell: median, smallest, largest."""
+    """Bytes over the values of the cell: median, smallest, largest.
+
+    Attributes
+    ----------
+    wire_bytes, min, max
+        Of messages; of compressed ones, where the operation compresses.
+    plain_bytes
+        Of an operation that compresses: the median of what went in. None for all others.
+    """
 
     wire_bytes: int
     min: int
     max: int
+    plain_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeepSize:
+    """Memory of a decoded value, as `zcser.measure.deep` defines it.
+
+    Attributes
+    ----------
+    memory_bytes, min, max
+        Over the values that were looked at: median, smallest, largest.
+    values
+        How many these were.
+    """
+
+    memory_bytes: int
+    min: int
+    max: int
+    values: int

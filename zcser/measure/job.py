@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from zcser.measure.figures import Allocations, Copies, Size, Status
+from zcser.measure.figures import Allocations, Copies, DeepSize, Size, Status
 from zcser.measure.noise import Disturbance
 from zcser.measure.sample import Sample, Slot
 from zcser.registry import Place
@@ -60,6 +60,8 @@ class Job:
         See `zcser.measure.plan.Preset`.
     check
         Whether results are checked and allocations counted, and nothing is timed; else cells are timed and nothing else.
+    deep
+        Whether a check also finds the memory of decoded values, which takes longer than decoding them.
     live_objects
         Objects that the collector has to scan besides an operation's own, while it is timed.
     fresh
@@ -80,6 +82,7 @@ class Job:
     allocations_ns: int
     allocations_op_ns: int
     check: bool
+    deep: bool = False
     live_objects: int = 0
     fresh: bool = False
     yardstick_ns: int = 0
@@ -101,6 +104,8 @@ class Checked:
 
     Attributes
     ----------
+    size, deep_size
+        None where the operation has none.
     allocations
         None where a call takes too long to be made again and again.
     copies
@@ -115,6 +120,7 @@ class Checked:
     operation: str
     encoded_by: str | None
     size: Size | None
+    deep_size: DeepSize | None
     allocations: Allocations | None
     copies: Copies | None
     wire_bytes: int

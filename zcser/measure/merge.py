@@ -88,6 +88,7 @@ def _cell(key: Key, source: Key, plan: Plan, records: Mapping[Key, Record]) -> C
         allocations=record.allocations,
         copies=record.copies,
         size=record.size,
+        deep_size=record.deep_size,
     )
 
 

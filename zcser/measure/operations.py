@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from zcser.core.codec import CodecInfo
-from zcser.measure import partial, prepare
+from zcser.measure import compression, partial, prepare
 from zcser.measure.bench import Bench
 from zcser.measure.prepare import Prepared
 from zcser.payloads.base import Payload
@@ -168,9 +168,14 @@ def _reads() -> Iterator[Operation]:
         )
 
 
-_READS = tuple(_reads())
+def _compressions() -> Iterator[Operation]:
+    for name, compressor in compression.COMPRESSIONS.items():
+        what = f"{compressor.compress} of an encoded message" if name.startswith("compress-") else compressor.decompress
+        boundary = f"{what}, to fresh bytes; neither encoding nor decoding; dropping the bytes"
+        yield Operation(name, boundary, "encode", compression.preparing(name))
 
-OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in (*_DEFAULT, *_READS)}
+
+OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in (*_DEFAULT, *_reads(), *_compressions())}
 """The operations that are measured, by name."""
 
 GUARD = "guard"
@@ -181,7 +186,11 @@ GUARD_BOUNDARY = "cost of encode less cost of encode-unguarded, process by proce
 DEFAULT: tuple[str, ...] = (*(operation.name for operation in _DEFAULT), GUARD)
 """What `compare` measures unless told otherwise."""
 
-GROUPS: dict[str, tuple[str, ...]] = {"default": DEFAULT, "reads": partial.READS}
+GROUPS: dict[str, tuple[str, ...]] = {
+    "default": DEFAULT,
+    "reads": partial.READS,
+    "sizes": ("encode", "decode", *compression.COMPRESSIONS),
+}
 """Names for several operations."""
 
 
@@ -207,6 +216,8 @@ def missing(operation: str, info: CodecInfo, payload: Payload) -> str | None:
         return f"{info.name} has no {needs}"
     if operation in partial.READS and (payload.places is None or not payload.places.reads["1"]):
         return f"payload {payload.name} has no leaf that could be chosen"
+    if operation in compression.COMPRESSIONS and not compression.COMPRESSIONS[operation].installed:
+        return f"{compression.COMPRESSIONS[operation].name} is not installed: {compression.COMPRESSIONS[operation].pip}"
     if operation == "tensor" and payload.tensor is None:
         return f"payload {payload.name} has no tensor"
     if operation.endswith(partial.UNVERIFIED) and info.validates:

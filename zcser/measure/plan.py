@@ -24,6 +24,7 @@ from zcser.core.codec import CodecInfo
 from zcser.core.errors import CodecUnavailableError, ZcserError
 from zcser.core.paths import parse_path
 from zcser.measure.baseline import BASELINES, CODEC, PAYLOAD
+from zcser.measure.compression import COMPRESSIONS
 from zcser.measure.context import PresetName
 from zcser.measure.operations import DEFAULT, GROUPS, GUARD, OPERATIONS, missing, same_as
 from zcser.measure.partial import READS
@@ -251,6 +252,11 @@ class Plan:
     measured: tuple[Key, ...]
     pin: Pin | None = None
     live_objects: int = 0
+
+    @property
+    def deep(self) -> bool:
+        """Whether the memory of decoded values is asked for: it belongs to the sizes."""
+        return any(key.operation in COMPRESSIONS for key in self.shown)
 
     def writers(self, codec: str) -> tuple[str, ...]:
         """Installed codecs that write the wire which `codec` reads."""

@@ -15,6 +15,8 @@ from zcser.core.fidelity import difference
 from zcser.core.view import at, to_value
 from zcser.measure.access import aliases, flat_leaves, reader, touch
 from zcser.measure.bench import Bench, MismatchError
+from zcser.measure.deep import deep_size_of
+from zcser.measure.figures import DeepSize, Size
 from zcser.measure.inputs import Inputs, Rotating
 
 __all__ = [
@@ -57,11 +59,15 @@ class Prepared:
         Its arguments.
     check
         Of a value's number and the result for it: what is wrong with the result, or None.
+    size, deep_size
+        What is counted of its results, beside what is timed; None where nothing is.
     """
 
     call: Callable[[Any], Any]
     inputs: Inputs
     check: Callable[[int, Any], str | None]
+    size: Callable[[], Size] | None = None
+    deep_size: Callable[[], DeepSize] | None = None
 
 
 def require(prepared: Prepared) -> None:
@@ -90,7 +96,13 @@ def _round_trip(bench: Bench) -> Callable[[int, Any], str | None]:
 
 def encode(bench: Bench) -> Prepared:
     """``codec.encode``."""
-    return Prepared(bench.codec.encode, bench.values, _round_trip(bench))
+
+    def size() -> Size:
+        # Of as many values as a cell rotates; those that were not encoded yet are needed for decoding anyway.
+        sizes = sorted(map(len, bench.wires.arguments(bench.values.distinct)[: bench.wires.distinct]))
+        return Size(sizes[(len(sizes) - 1) // 2], sizes[0], sizes[-1])
+
+    return Prepared(bench.codec.encode, bench.values, _round_trip(bench), size=size)
 
 
 def encode_unguarded(bench: Bench) -> Prepared:
@@ -137,7 +149,7 @@ def decode(bench: Bench) -> Prepared:
     def check(number: int, value: Any) -> str | None:
         return None if number in bench.verified else bench.wrong(number, value)
 
-    return Prepared(bench.codec.decode, bench.wires, check)
+    return Prepared(bench.codec.decode, bench.wires, check, deep_size=lambda: deep_size_of(bench))
 
 
 def decode_unguarded(bench: Bench) -> Prepared:

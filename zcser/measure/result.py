@@ -16,7 +16,8 @@ collector struck (``gc.struck`` and what follows it) and results kept (``retaine
 ``settings.live_objects``, latency percentiles by process (``latency.process_p50_ns`` and its like, empty where they are
 not kept), ``payloads[].data_fingerprint``,
 ``environment.python.free_threaded``, and the preset "tails". 3 has the partial reads and where they look
-(``payloads[].leaves``, ``payloads[].reads``).
+(``payloads[].leaves``, ``payloads[].reads``), the memory of decoded values (``deep_size``) and compressed sizes
+(``size.plain_bytes``).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from zcser.measure.context import (
     Tool,
     Unavailable,
 )
-from zcser.measure.figures import Allocations, Collections, Copies, Cost, Latency, Retained, Size, Status
+from zcser.measure.figures import Allocations, Collections, Copies, Cost, DeepSize, Latency, Retained, Size, Status
 from zcser.measure.jsonform import FormError, from_json, to_json
 from zcser.measure.upgrade import UPGRADES
 from zcser.measure.writing import write_whole
@@ -53,6 +54,7 @@ __all__ = [
     "Collections",
     "Copies",
     "Cost",
+    "DeepSize",
     "Environment",
     "Latency",
     "Method",
@@ -98,7 +100,7 @@ class Cell:
         Distinct values that it rotated.
     encoded_by
         The codec that wrote the bytes which were read, where it is another one.
-    cost, latency, gc, retained, allocations, copies, size
+    cost, latency, gc, retained, allocations, copies, size, deep_size
         See `zcser.measure.figures`.
     fresh_cost
         The cost where malloc maps each block of 128 KiB and more anew; all other figures are where it serves blocks up to
@@ -121,6 +123,7 @@ class Cell:
     allocations: Allocations | None = None
     copies: Copies | None = None
     size: Size | None = None
+    deep_size: DeepSize | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,6 +236,7 @@ class _Run:
             allocations_ns=preset.allocations_ns,
             allocations_op_ns=preset.allocations_op_ns,
             check=number < 0,
+            deep=self.plan.deep,
             live_objects=self.plan.live_objects,
             yardstick_ns=self._patience.best_ns,
             wait_ns=self._patience.share_ns,

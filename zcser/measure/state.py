@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from zcser.measure.job import Began, Checked, Ended, Measured, Message
 from zcser.measure.plan import Key, Plan
 from zcser.measure.process import WorkerLostError
-from zcser.measure.result import Allocations, Copies, Size, Status
+from zcser.measure.result import Allocations, Copies, DeepSize, Size, Status
 from zcser.measure.sample import Sample
 
 __all__ = ["KEPT_BYTES", "LARGE_BYTES", "Record", "State", "most_kept"]
@@ -36,7 +36,7 @@ class Record:
         By round; as usual, and where malloc maps each large block anew.
     checked
         Whether its result was found right.
-    allocations, copies, size, encoded_by
+    allocations, copies, size, deep_size, encoded_by
         As in the result.
     wire_bytes
         Of the payload's first value, encoded; 0 until it is checked.
@@ -53,6 +53,7 @@ class Record:
     allocations: Allocations | None = None
     copies: Copies | None = None
     size: Size | None = None
+    deep_size: DeepSize | None = None
     encoded_by: str | None = None
     spent_ns: int = 0
     problem: tuple[Status, str] | None = None
@@ -111,10 +112,10 @@ class State:
                 (record.fresh if fresh else record.samples)[number] = sample
                 record.spent_ns += sample.spent_ns
                 self.spent_ns += sample.spent_ns
-            case Checked(payload, operation, encoded_by, size, allocations, copies, wire_bytes, spent_ns):
+            case Checked(payload, operation, encoded_by, size, deep_size, allocations, copies, wire_bytes, spent_ns):
                 record = self.records[Key(payload, codec, operation)]
                 record.checked, record.wire_bytes = True, wire_bytes
-                record.encoded_by, record.size = encoded_by, size
+                record.encoded_by, record.size, record.deep_size = encoded_by, size, deep_size
                 record.allocations, record.copies = allocations, copies
                 self.spent_ns += spent_ns
             case Ended(payload, operation, status, reason):

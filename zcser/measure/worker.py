@@ -27,7 +27,7 @@ from zcser.measure.baseline import CLOCK, CODEC, baseline
 from zcser.measure.bench import Bench, MismatchError, make_codec
 from zcser.measure.clock import now_ns
 from zcser.measure.copies import copies_of
-from zcser.measure.figures import Allocations, Size, Status
+from zcser.measure.figures import Allocations, Status
 from zcser.measure.job import Began, Checked, Ended, Finished, Job, Load, Measured
 from zcser.measure.noise import disturbance
 from zcser.measure.operations import OPERATIONS
@@ -143,7 +143,8 @@ def _check(todo: Job, load: Load) -> Iterator[job.Message]:
         try:
             prepared = OPERATIONS[name].prepare(bench)
             require(prepared)
-            size = _size(bench) if name == "encode" else None
+            size = prepared.size() if prepared.size is not None else None
+            deep_size = prepared.deep_size() if todo.deep and prepared.deep_size is not None else None
             begin_ns = now_ns()
             allocations = count_allocations(
                 prepared,
@@ -157,7 +158,8 @@ def _check(todo: Job, load: Load) -> Iterator[job.Message]:
         except Exception as error:  # noqa: BLE001 - rule 3
             yield Ended(load.payload, name, *outcome(error))
             continue
-        yield Checked(load.payload, name, writer, size, allocations, copies, len(bench.wires.first()[1]), spent_ns)
+        wire_bytes = len(bench.wires.first()[1])
+        yield Checked(load.payload, name, writer, size, deep_size, allocations, copies, wire_bytes, spent_ns)
 
 
 def _time(todo: Job, load: Load, pace: Pace) -> Iterator[job.Message]:
@@ -203,12 +205,6 @@ def _bench(todo: Job, load: Load) -> Bench:
     payload: Payload = pickle.loads(load.pickled)
     codec, writer = make_codec(todo.codec, payload.schema, todo.writers)
     return Bench(payload, codec, writer, fields=payload.fields, rotation=todo.rotation, prepare_ns=todo.prepare_ns)
-
-
-def _size(bench: Bench) -> Size:
-    # Of as many values as a cell rotates; those that were not encoded yet are needed for decoding anyway.
-    sizes = sorted(map(len, bench.wires.arguments(bench.values.distinct)[: bench.wires.distinct]))
-    return Size(sizes[(len(sizes) - 1) // 2], sizes[0], sizes[-1])
 
 
 def count_allocations(

@@ -122,7 +122,7 @@ def _too_large_for_grpc(grid: Grid) -> list[str]:
     found = {
         cell.codec: bytes_text(cell.size.max)
         for cell in grid.cells.values()
-        if cell.size is not None and cell.size.max > GRPC_BYTES
+        if cell.operation == "encode" and cell.size is not None and cell.size.max > GRPC_BYTES
     }
     if not found:
         return []
