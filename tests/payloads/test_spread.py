@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Annotated, Any
 
 from zcser.payloads import get
-from zcser.payloads.base import Payload
+from zcser.payloads.base import Number, Payload
 from zcser.payloads.spread import MOST_READ, places_of
-from zcser.schema.model import Schema
-from zcser.schema.types import Null
+from zcser.schema.from_python import schema_of
+from zcser.schema.model import Int, Null, Schema
 
 
 def payload(*values: Any) -> Payload:
@@ -59,3 +59,29 @@ def test_a_value_without_leaves_has_no_places():
 def test_places_are_the_same_each_time():
     telemetry = get("telemetry-1k")
     assert places_of(telemetry) == places_of(dataclasses.replace(telemetry))
+
+
+@dataclasses.dataclass
+class Inner:
+    ratio: float
+    note: str | None
+
+
+@dataclasses.dataclass
+class Outer:
+    count: Annotated[int, Int(8)]
+    either: int | str
+    spare: int | None
+    items: list[Inner]
+    table: dict[str, int]
+
+
+def test_the_number_is_one_that_is_always_there():
+    def made(_: int) -> Outer:
+        return Outer(3, 4, 5, [Inner(1.0, "x"), Inner(2.0, None)], {"a": 1, "b": 2, "c": 3})
+
+    outer = Payload("p", "", schema_of(Outer), made, "", distinct=2)
+    # Of nine leaves that hold something, number 4 is the note between the ratios: the later of these comes first.
+    assert places_of(outer).number == Number("/items/1/ratio", (1.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0))
+    bare = dataclasses.replace(outer, make=lambda _: Outer(3, 4, 5, [], {"a": 1}))
+    assert places_of(bare).number == Number("/count", (1, 2, 4, 5, 6, 7, 8, 9))

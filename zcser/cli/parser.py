@@ -157,7 +157,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="operations, or groups of them: default, what is measured without this option; reads, which are read-1, read-2, "
         "read-10%% and read-all, each also -unverified; sizes, which are encode, decode, and compress-NAME and "
-        "decompress-NAME for zlib, lz4 and zstd",
+        "decompress-NAME for zlib, lz4 and zstd; composite, which are forward, patch, fan-in and fan-out",
     )
     group.add_argument("--fields", type=_names, metavar="/A/B,/C/0", help="fields that a partial read takes")
     group.add_argument(

@@ -45,6 +45,8 @@ OPERATIONS: tuple[str, ...] = (
     "encode_lines",
     "decode_lines",
     "view_lines",
+    "patch",
+    "patcher",
     *LEDGER,
 )
 
@@ -352,6 +354,29 @@ class Codec(Generic[T]):
 
         def view_lines(self, data: Buffer, *, verify: bool = True) -> Iterator[View]:
             """Open one message a line, each with a view of its own. Otherwise as `decode_lines` and `view`."""
+
+        def patch(self, buffer: Buffer, path: Path, value: Any) -> None:
+            """Change one scalar of a message in place.
+
+            Parameters
+            ----------
+            buffer
+                A writable buffer that holds a message.
+            path
+                To a number, bool or enum.
+            value
+                What the field is to be.
+
+            Raises
+            ------
+            EncodeError
+                The value does not fit, or there is no such scalar in the message. The buffer is unchanged.
+            DecodeError
+                What leads to the field is damaged.
+            """
+
+        def patcher(self, *paths: Path) -> Callable[..., None]:
+            """Compile the paths of `patch`: ``patcher(buffer, *values)`` changes the scalars at all of them, or none."""
 
         def convert(self, value: T) -> Any:
             """The library's own object for a value, guards included: the first half of `encode`."""

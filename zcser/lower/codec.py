@@ -62,7 +62,6 @@ def _class_around(cls: type[Codec[Any]]) -> type[_Around[Any]]:
     has = cls.operations()
     has = has | frozenset(LEDGER) if cls.fused else has
     namespace: dict[str, Any] = {name: getattr(_Operations, name) for name in OPERATIONS if name in has}
-    namespace |= {name: getattr(_Operations, name) for name in ("patch", "patcher") if hasattr(cls, name)}
     for name in Codec.__annotations__:
         if hasattr(cls, name):
             namespace[name] = getattr(cls, name)
@@ -253,12 +252,12 @@ class _Operations(_Around[T]):
     def patch(self, buffer: Buffer, path: Path, value: Any) -> None:
         """See `FlatbuffersCodec.patch`."""
         steps, lower = self._place(path)
-        self._codec.patch(buffer, steps, lower(value))  # type: ignore[attr-defined]  # of codecs that have it
+        self._codec.patch(buffer, steps, lower(value))
 
     def patcher(self, *paths: Path) -> Callable[..., None]:
         """See `FlatbuffersCodec.patcher`."""
         places = [self._place(path) for path in paths]
-        patch = self._codec.patcher(*(steps for steps, _ in places))  # type: ignore[attr-defined]  # see above
+        patch = self._codec.patcher(*(steps for steps, _ in places))
         lowers = [lower for _, lower in places]
 
         def lowered_patch(buffer: Buffer, *values: Any) -> None:

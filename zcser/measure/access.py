@@ -21,18 +21,18 @@ from zcser.core.fidelity import field_names
 from zcser.core.paths import Path, parse_path, pointer
 from zcser.core.view import MapView, RecordView, SequenceView
 
-__all__ = ["aliases", "flat_leaves", "reader", "shape_of", "touch"]
+__all__ = ["aliases", "flat_leaves", "reader", "setter", "shape_of", "touch"]
 
 
-def reader(opener: Callable[..., Any], call: str, sample: Any, paths: Sequence[Path]) -> Callable[[Any], Any]:
+def reader(opener: Callable[..., Any] | None, call: str, sample: Any, paths: Sequence[Path]) -> Callable[[Any], Any]:
     """Compile a function that opens a message and reads some places of it.
 
     Parameters
     ----------
     opener
-        What opens a message: ``codec.view`` or ``codec.decode``.
+        What opens a message: ``codec.view`` or ``codec.decode``; None where it is open already.
     call
-        The call as source, such as ``"open(data, copy=False)"``.
+        The call as source, such as ``"open(data, copy=False)"``; ``"data"`` where there is none.
     sample
         A message that was opened so; it shows how each step is taken.
     paths
@@ -55,11 +55,38 @@ def reader(opener: Callable[..., Any], call: str, sample: Any, paths: Sequence[P
         lines, reads = _shared(ways)
         lines = [f"root = {call}", *lines, f"return ({', '.join(reads)},)"]
     source = "\n    ".join(["def read(data):", *lines])
-    names: dict[str, Any] = {"open": opener}
+    return _compiled(source, "read", {"open": opener})
+
+
+def setter(sample: Any, path: Path) -> Callable[[Any, Any], None]:
+    """Compile a function that sets one place of a decoded value.
+
+    Parameters
+    ----------
+    sample
+        A decoded value; it shows how each step is taken.
+    path
+        The place.
+
+    Returns
+    -------
+    callable
+        Of the value, which it changes, and of what is to stand there.
+
+    Raises
+    ------
+    KeyError
+        The path leads nowhere in `sample`.
+    """
+    target = "".join(source for _, source in _steps(sample, path))
+    return _compiled(f"def put(value, leaf):\n    value{target} = leaf", "put", {})
+
+
+def _compiled(source: str, name: str, names: dict[str, Any]) -> Callable[..., Any]:
     # Made of reprs of the steps alone; whoever can choose a path runs this program anyway.
     exec(compile(source, "<field reader>", "exec"), names)
-    read: Callable[[Any], Any] = names["read"]
-    return read
+    made: Callable[..., Any] = names[name]
+    return made
 
 
 def _shared(ways: Sequence[tuple[str, ...]]) -> tuple[list[str], list[str]]:

@@ -13,6 +13,7 @@ from zcser import registry
 from zcser.core.codec import Codec
 from zcser.core.errors import SchemaError
 from zcser.core.fidelity import difference, equal
+from zcser.core.view import at, to_value
 from zcser.measure.access import shape_of
 from zcser.measure.clock import now_ns
 from zcser.measure.inputs import Fresh, Rotating
@@ -160,6 +161,14 @@ class Bench:
         """How a decoded value differs from what it must be; None where it does not."""
         expected = self.expected(number)
         return None if equal(decoded, expected) else difference(decoded, expected)
+
+    def wrong_leaves(self, number: int, paths: Sequence[str], found: Sequence[Any]) -> str | None:
+        """How leaves that were read of a value differ from what they must be; None where they do not."""
+        for path, leaf in zip(paths, found, strict=True):
+            wrong = difference(to_value(leaf), at(self.expected(number), path))
+            if wrong:
+                return f"{path}: {wrong}"
+        return None
 
     def verify(self, budget_ns: int) -> None:
         """Round trips of as many values as the time allows; one at least.

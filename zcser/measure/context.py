@@ -217,6 +217,8 @@ class PayloadRecord:
         Of the first value; None where nothing of the run needed them.
     reads
         By operation: "read-1", "read-2", "read-10%", "read-all".
+    changed
+        Pointer of the number that composite tasks change; None where there is none, or none was needed.
     """
 
     name: str
@@ -232,6 +234,7 @@ class PayloadRecord:
     data_fingerprint: str | None = None
     leaves: int | None = None
     reads: dict[str, PartialRead] = field(default_factory=dict)
+    changed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,7 @@ def _settings(plan: Plan, seed: int) -> Settings:
 
 
 def _payload_record(payload: Payload, found: Sequence[Cell], data: str | None) -> PayloadRecord:
+    places = payload.places
     rotated = [cell.values for cell in found if cell.payload == payload.name and cell.values is not None]
     return PayloadRecord(
         name=payload.name,
@@ -143,8 +144,9 @@ def _payload_record(payload: Payload, found: Sequence[Cell], data: str | None) -
         rotation=payload.rotation,
         notes=payload.schema.notes,
         data_fingerprint=data,
-        leaves=None if payload.places is None else payload.places.leaves,
-        reads={} if payload.places is None else _partial_reads(payload.places),
+        leaves=None if places is None else places.leaves,
+        reads={} if places is None else _partial_reads(places),
+        changed=None if places is None or places.number is None else places.number.path,
     )
 
 

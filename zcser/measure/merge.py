@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from zcser.measure.baseline import PAYLOAD
+from zcser.measure.composite import IN_PLACE
 from zcser.measure.operations import GUARD, OPERATIONS
 from zcser.measure.pace import most_ns
 from zcser.measure.partial import walks
@@ -109,6 +110,7 @@ def _flags(key: Key, source: Key, samples: Sequence[Sample], cost: Cost, plan: P
         "hot": payload is not None and payload.rotation == "copies",
         "unvalidated": operation is not None and operation.unvalidated,
         "walked": payload is not None and walks(source.operation, payload.places),
+        "in-place": source.operation in IN_PLACE and "patcher" in plan.codecs[source.codec].operations,
         f"same-as:{source.operation}": source != key,
     }
     return tuple(flag for flag, holds in conditions.items() if holds)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from zcser.core.codec import CodecInfo
-from zcser.measure import compression, partial, prepare
+from zcser.measure import composite, compression, partial, prepare
 from zcser.measure.bench import Bench
 from zcser.measure.prepare import Prepared
 from zcser.payloads.base import Payload
@@ -175,7 +175,41 @@ def _compressions() -> Iterator[Operation]:
         yield Operation(name, boundary, "encode", compression.preparing(name))
 
 
-OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in (*_DEFAULT, *_reads(), *_compressions())}
+_COMPOSITE = (
+    Operation(
+        "forward",
+        'a proxy: where the cell is flagged "in-place", codec.view(bytes) with verification, reading two leaves, a copy of '
+        "the bytes, and changing one number in it by codec.patcher; else codec.decode(bytes, copy=False), reading two "
+        "leaves, setting the number, and codec.encode; Python around it",
+        "encode",
+        composite.forward,
+    ),
+    Operation(
+        "patch",
+        "codec.patcher for one number, changing it in a writable message that is there already, with checks of what leads "
+        "to it alone; one Python call around it",
+        "patcher",
+        composite.patch,
+    ),
+    Operation(
+        "fan-in",
+        "reading one leaf of each of 8 messages, as read-1 does, and codec.encode of one prepared value; Python around it",
+        "encode",
+        composite.fan_in,
+    ),
+    Operation(
+        "fan-out",
+        'one message to 8 receivers, a number changed for each: where the cell is flagged "in-place", codec.view(bytes) '
+        "with verification, and for each a copy of the bytes and codec.patcher; else codec.decode(bytes, copy=False), and "
+        "for each setting the number and codec.encode; Python around it",
+        "encode",
+        composite.fan_out,
+    ),
+)
+
+OPERATIONS: dict[str, Operation] = {
+    operation.name: operation for operation in (*_DEFAULT, *_reads(), *_compressions(), *_COMPOSITE)
+}
 """The operations that are measured, by name."""
 
 GUARD = "guard"
@@ -190,6 +224,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "default": DEFAULT,
     "reads": partial.READS,
     "sizes": ("encode", "decode", *compression.COMPRESSIONS),
+    "composite": composite.COMPOSITES,
 }
 """Names for several operations."""
 
@@ -214,7 +249,9 @@ def missing(operation: str, info: CodecInfo, payload: Payload) -> str | None:
         if needs in ("convert", "dump", "load", "restore") and info.fused:
             return f"{info.name} is fused: it has no {needs}"
         return f"{info.name} has no {needs}"
-    if operation in partial.READS and (payload.places is None or not payload.places.reads["1"]):
+    if operation in composite.CHANGING and (payload.places is None or payload.places.number is None):
+        return f"payload {payload.name} has no number that can be set: one outside of maps, unions and frozen classes"
+    if operation in (*partial.READS, "fan-in") and (payload.places is None or not payload.places.reads["1"]):
         return f"payload {payload.name} has no leaf that could be chosen"
     if operation in compression.COMPRESSIONS and not compression.COMPRESSIONS[operation].installed:
         return f"{compression.COMPRESSIONS[operation].name} is not installed: {compression.COMPRESSIONS[operation].pip}"

@@ -24,6 +24,7 @@ from zcser.core.codec import CodecInfo
 from zcser.core.errors import CodecUnavailableError, ZcserError
 from zcser.core.paths import parse_path
 from zcser.measure.baseline import BASELINES, CODEC, PAYLOAD
+from zcser.measure.composite import COMPOSITES
 from zcser.measure.compression import COMPRESSIONS
 from zcser.measure.context import PresetName
 from zcser.measure.operations import DEFAULT, GROUPS, GUARD, OPERATIONS, missing, same_as
@@ -36,6 +37,9 @@ from zcser.payloads.spread import places_of
 __all__ = ["PRESETS", "Key", "MeasureError", "Plan", "Preset", "Request", "make_plan", "share_out"]
 
 _MS = 1_000_000
+
+_PLACED = frozenset((*READS, *COMPOSITES))
+"""Operations for which places of the payload are chosen."""
 
 
 class MeasureError(ZcserError, ValueError):
@@ -285,7 +289,7 @@ def make_plan(request: Request) -> Plan:
     chosen = _payloads(request)
     lone = preset.lone_operations if len(chosen) == 1 else ()
     operations = _operations(request.operations or (*preset.operations, *lone))
-    if not frozenset(READS).isdisjoint(operations):
+    if not _PLACED.isdisjoint(operations):
         chosen = {name: replace(payload, places=_places(payload, request.fields)) for name, payload in chosen.items()}
     codecs, unavailable = _codecs(request.codecs)
     shown, unsupported, measured = _matrix(chosen, codecs, operations)

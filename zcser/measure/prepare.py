@@ -206,12 +206,7 @@ def read_paths(
     call = reader(opener, source, opener(wire), paths)
 
     def check(number: int, result: Any) -> str | None:
-        results = result if len(paths) > 1 else (result,)
-        for path, found in zip(paths, results, strict=True):
-            wrong = difference(to_value(found), at(bench.expected(number), path))
-            if wrong:
-                return f"{path}: {wrong}"
-        return None
+        return bench.wrong_leaves(number, paths, result if len(paths) > 1 else (result,))
 
     return Prepared(call, wires, check)
 

@@ -15,8 +15,8 @@ Versions: 1 (zcser 0.1) had Python's timer and tracemalloc. 2 has exact allocati
 collector struck (``gc.struck`` and what follows it) and results kept (``retained``), ``copies``, ``fresh_cost``,
 ``settings.live_objects``, latency percentiles by process (``latency.process_p50_ns`` and its like, empty where they are
 not kept), ``payloads[].data_fingerprint``,
-``environment.python.free_threaded``, and the preset "tails". 3 has the partial reads and where they look
-(``payloads[].leaves``, ``payloads[].reads``), the memory of decoded values (``deep_size``) and compressed sizes
+``environment.python.free_threaded``, and the preset "tails". 3 has the partial reads, composite tasks and where they look
+(``payloads[].leaves``, ``reads`` and ``changed``), the memory of decoded values (``deep_size``) and compressed sizes
 (``size.plain_bytes``).
 """
 
@@ -95,6 +95,7 @@ class Cell:
         "unstable": its processes lie more than a quarter apart; "hot": the payload has fewer than 64 distinct values;
         "unvalidated": measured without guard or verification; "derived": a difference of two other cells;
         "walked": leaves are read by a generic walk, since they are too many to be named or differ from value to value;
+        "in-place": the message was changed in place, not decoded and encoded again;
         "same-as:OPERATION": for this codec the two operations are one, and that one was measured.
     values
         Distinct values that it rotated.

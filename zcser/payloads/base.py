@@ -9,7 +9,7 @@ from typing import Any, Literal
 from zcser.core.errors import ZcserError
 from zcser.schema.model import Schema
 
-__all__ = ["Payload", "PayloadError", "Places", "Rotation"]
+__all__ = ["Number", "Payload", "PayloadError", "Places", "Rotation"]
 
 Rotation = Literal["distinct", "copies"]
 
@@ -19,8 +19,24 @@ class PayloadError(ZcserError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Number:
+    """A number in every value, which composite tasks change.
+
+    Attributes
+    ----------
+    path
+        Its pointer.
+    values
+        Eight values that its type has, each other than that of the payload's first value.
+    """
+
+    path: str
+    values: tuple[int | float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Places:
-    """Where partial reads look into a payload's values; see `zcser.payloads.spread`.
+    """Where partial reads and composite tasks look into a payload's values; see `zcser.payloads.spread`.
 
     Attributes
     ----------
@@ -29,10 +45,13 @@ class Places:
     reads
         Pointers by how much is read: "1", "2", "10%" and "all", each in document order. None for "all" where leaves are too
         many, or differ from value to value: they are found by walking then.
+    number
+        None where no number can be changed.
     """
 
     leaves: int
     reads: Mapping[str, tuple[str, ...]]
+    number: Number | None = None
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from zcser.core.paths import parse_path, pointer
 from zcser.core.view import at
 from zcser.payloads.base import PayloadError
 
-__all__ = ["MOST_LEAVES", "Steps", "check_field", "first_tensor", "leaves", "middle_field", "outward"]
+__all__ = ["MOST_LEAVES", "Steps", "change", "check_field", "first_tensor", "leaves", "middle_field", "outward"]
 
 Steps = tuple[str | int, ...]
 
@@ -109,6 +109,23 @@ def check_field(path: str, values: Sequence[Any], places: Sequence[str]) -> None
             raise PayloadError(
                 f"field {path or 'the root'} of the value{inside} has parts of its own: it {_offer(here, '')}"
             )
+
+
+def change(value: Any, steps: Steps, leaf: Any) -> None:
+    """Put another leaf in the place of one.
+
+    Raises
+    ------
+    LookupError, AttributeError, TypeError
+        There is no such place, or what holds it cannot be changed: a tuple, an instance of a frozen class.
+    """
+    holder, last = at(value, steps[:-1]), steps[-1]
+    if isinstance(holder, dict):
+        holder[last if last in holder else int(last)] = leaf
+    elif isinstance(holder, list):
+        holder[int(last)] = leaf
+    else:
+        setattr(holder, str(last), leaf)
 
 
 def _leaf(value: Any, steps: Steps) -> Any:

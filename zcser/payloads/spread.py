@@ -1,4 +1,4 @@
-"""Which leaves the partial reads of a payload take.
+"""Which leaves the partial reads of a payload take, and which number composite tasks change.
 
 1. Leaves count in document order, as `zcser.payloads.places` has them. Reading k of n takes those at the middles of k equal
    parts: leaf number ``(2 i + 1) n // (2 k)``, for i from 0. So k = 1 is the middle, and k = n all of them.
@@ -7,7 +7,9 @@
 3. Fields that the user named come first among 1 and 2.
 4. All leaves are listed where every value that is looked at has the same ones, and no more than `MOST_READ`; so many are
    taken at most where a tenth is more.
-5. Nothing else enters: the same payload has the same places in every process.
+5. The number is a leaf that the schema declares an integer or a float, neither optional nor inside a map or union, that all
+   values looked at have and that can be set: the nearest to the middle, the later first.
+6. Nothing else enters: the same payload has the same places in every process.
 """
 
 from __future__ import annotations
@@ -19,16 +21,21 @@ from typing import Any
 import numpy as np
 
 from zcser.core.paths import pointer
-from zcser.payloads.base import Payload, Places
-from zcser.payloads.places import MOST_LEAVES, Steps, leaves, outward
+from zcser.core.view import at
+from zcser.payloads.base import Number, Payload, Places
+from zcser.payloads.places import MOST_LEAVES, Steps, change, leaves, outward
+from zcser.schema.model import Float, Int, List, Ref, Schema, Type, strip_optional
 
-__all__ = ["ENOUGH_BYTES", "MOST_READ", "PARTS", "places_of"]
+__all__ = ["CHANGES", "ENOUGH_BYTES", "MOST_READ", "PARTS", "places_of"]
 
 PARTS = ("1", "2", "10%", "all")
 """How much is read."""
 
 MOST_READ = 2_000
 """Leaves that are read at most by code that names each."""
+
+CHANGES = 8
+"""Values that a number is changed to."""
 
 ENOUGH_BYTES = 8 << 20
 _LEAF_BYTES = 32
@@ -55,7 +62,8 @@ def places_of(payload: Payload, named: Sequence[str] = ()) -> Places:
     reads["10%"] = tuple(map(pointer, _spread(usable, common, tenth)))
     alike = len(every) <= MOST_READ and all(other.keys() == first.keys() for other in others)
     reads["all"] = tuple(map(pointer, every)) if alike else ()
-    return Places(leaves=len(every), reads=reads)
+    number = _number(payload, usable, common) if common else None
+    return Places(leaves=len(every), reads=reads, number=number)
 
 
 def _looked_at(payload: Payload) -> list[dict[Steps, Any]]:
@@ -92,3 +100,43 @@ def _spread(usable: list[Steps], common: set[Steps], count: int) -> list[Steps]:
         near = outward(len(usable), middle)
         taken.add(next(index for index in near if index not in taken and usable[index] in common))
     return [usable[index] for index in sorted(taken)]
+
+
+def _number(payload: Payload, usable: list[Steps], common: set[Steps]) -> Number | None:
+    value = payload.make(0)
+    tried: set[Steps] = set()
+    for index in outward(len(usable), len(usable) // 2):
+        steps = usable[index]
+        # Items of one list are alike.
+        form = tuple("*" if type(step) is int else step for step in steps)
+        kind = None if form in tried or steps not in common else _type_at(payload.schema, steps)
+        tried.add(form)
+        if isinstance(kind, Int | Float):
+            to = int if isinstance(kind, Int) else float
+            own = at(value, steps)
+            values = tuple(itertools.islice((to(number) for number in range(1, 10) if number != own), CHANGES))
+            if _can_change(value, steps, values[0]):
+                return Number(pointer(steps), values)
+    return None
+
+
+def _type_at(schema: Schema, steps: Steps) -> Type | None:
+    """The declared type of a place; None inside maps, unions and what has no parts."""
+    here = schema.root
+    for step in steps:
+        here, _ = strip_optional(here)
+        if isinstance(here, Ref) and step in (by_name := schema.resolve(here).by_name):
+            here = by_name[str(step)].type
+        elif isinstance(here, List):
+            here = here.item
+        else:
+            return None
+    return here
+
+
+def _can_change(value: Any, steps: Steps, leaf: Any) -> bool:
+    try:
+        change(value, steps, leaf)
+    except Exception:  # noqa: BLE001 - a class of the user's may raise anything
+        return False
+    return True
