@@ -113,7 +113,10 @@ def _profile(arguments: argparse.Namespace) -> Profile | None:
 
 def _asked_by(profile: Profile | None) -> tuple[str, ...]:
     """The usual operations and what a profile weighs besides; none, which is all of the usual, where it weighs nothing else."""
-    names = () if profile is None else (profile.write, profile.read, f"read-{profile.read}")
+    if profile is None:
+        return ()
+    packing = (f"compress-{profile.compression}", f"decompress-{profile.compression}")
+    names = (profile.write, profile.read, f"read-{profile.read}", f"read-{profile.read}-unverified", *packing)
     further = tuple(name for name in names if name in OPERATIONS and name not in DEFAULT)
     return (*DEFAULT, *further) if further else ()
 

@@ -82,7 +82,7 @@ def _zstd() -> tuple[Call, Call]:
 
 COMPRESSORS: tuple[Compressor, ...] = (
     Compressor("zlib", None, "zlib.compress(bytes, level=6)", "zlib.decompress(bytes)", _zlib),
-    Compressor("lz4", "lz4", "lz4.frame.compress(bytes), level 0", "lz4.frame.decompress(bytes)", _lz4),
+    Compressor("lz4", "lz4", "lz4.frame.compress(bytes) at level 0", "lz4.frame.decompress(bytes)", _lz4),
     Compressor(
         "zstd",
         "zstandard",

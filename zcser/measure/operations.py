@@ -147,7 +147,7 @@ _DEFAULT = (
 )
 
 _LEAVES = {"1": "one leaf", "2": "two leaves", "10%": "a tenth of the leaves, 2,000 at most,", "all": "all leaves"}
-_BY_WALKING = '; where the cell is flagged "walked", by a generic walk in Python, and they are dropped one by one'
+_BY_WALKING = ' (where the cell is flagged "walked", by a generic walk in Python)'
 
 
 def _reads() -> Iterator[Operation]:

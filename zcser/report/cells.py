@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,11 @@ FLAGS = {
         "all dirty: all batches, but for a few, were preempted or below full speed, so none could be left out",
     ),
     "unstable": ("ˢ", "unstable: the spread over processes is more than a quarter of the figure"),
+    "walked": (
+        "ʷ",
+        "walked: leaves are too many to be named, or differ from value to value, so a generic walk reads them",
+    ),
+    "in-place": ("ⁱ", "in place: the message is changed in a copy of its bytes, not decoded and encoded again"),
 }
 """Per flag: its mark and what it means."""
 
@@ -61,14 +67,18 @@ class Grid:
 
     @cached_property
     def codecs(self) -> tuple[str, ...]:
-        """Codecs that have a figure: by encode + decode, then those that lack one of the two, fastest first."""
+        """Codecs that have a figure: by encode + decode, then those that lack one of the two, fastest first.
+
+        Where neither was measured, by the first operation that was.
+        """
         found = dict.fromkeys(codec for (codec, _), cell in self.cells.items() if cell.status == "ok")
         return tuple(sorted(found, key=self._place))
 
-    def _place(self, codec: str) -> tuple[int, float, str]:
+    def _place(self, codec: str) -> tuple[int, float, float, str]:
         costs = [self.cost(codec, operation) for operation in ("encode", "decode")]
         known = [cost for cost in costs if cost is not None]
-        return 2 - len(known), sum(known), codec
+        first = self.cost(codec, next(operation for _, operation in self.cells))
+        return 2 - len(known), sum(known), math.inf if first is None else first, codec
 
     def cost(self, codec: str, operation: str) -> float | None:
         """The cost in ns, None where there is none."""
@@ -99,7 +109,7 @@ class Grid:
         """Footnote marks of a cell."""
         return "".join(dict.fromkeys(flag_mark(flag) for flag in cell.flags if flag not in self.shared_flags))
 
-    def _missing(self, codec: str, operation: str) -> Entry | None:
+    def missing_entry(self, codec: str, operation: str) -> Entry | None:
         """What stands where a cell is not ok; None where it is."""
         cell = self.cells.get((codec, operation))
         if cell is None:
@@ -110,7 +120,7 @@ class Grid:
 
     def cost_entry(self, codec: str, operation: str) -> Entry:
         """Cost, with its standing in the column."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         if missing is not None:
             return missing
         cell = self.cells[codec, operation]
@@ -121,13 +131,13 @@ class Grid:
 
     def fresh_entry(self, codec: str, operation: str) -> Entry:
         """Cost where malloc maps each large block anew."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         cost = None if missing is not None else self.cells[codec, operation].fresh_cost
         return missing or NOT_TAKEN if cost is None else Entry(duration_text(cost.p10_ns))
 
     def size_entry(self, codec: str) -> Entry:
         """Median wire size, with its standing."""
-        missing = self._missing(codec, "encode")
+        missing = self.missing_entry(codec, "encode")
         size = None if missing is not None else self.cells[codec, "encode"].size
         if size is None:
             return missing or NOT_TAKEN
@@ -135,7 +145,7 @@ class Grid:
 
     def quantile_entry(self, codec: str, operation: str, name: str) -> Entry:
         """A latency: ``p50``, ``p90``, ``p99``, ``p999`` or ``max``; ``~`` where few samples lie beyond it."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         latency = None if missing is not None else self.cells[codec, operation].latency
         if latency is None:
             return missing or NOT_TAKEN
@@ -143,7 +153,7 @@ class Grid:
 
     def free_entry(self, codec: str, operation: str) -> Entry:
         """p99.9 of the calls that no pause of the collector began in."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         gc = None if missing is not None else self.cells[codec, operation].gc
         if gc is None or gc.free_p999_ns is None or gc.struck is None:
             return missing or NOT_TAKEN
@@ -151,13 +161,13 @@ class Grid:
 
     def retained_entry(self, codec: str, operation: str, name: str) -> Entry:
         """A latency, as `quantile_entry`, of the pass that kept its results."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         retained = None if missing is not None else self.cells[codec, operation].retained
         return missing or NOT_TAKEN if retained is None else _quantile(retained.latency, name)
 
     def retained_share_entry(self, codec: str, operation: str) -> Entry:
         """Share of the time that the collector took in the pass that kept its results."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         retained = None if missing is not None else self.cells[codec, operation].retained
         if retained is None or retained.gc.time_share is None:
             return missing or NOT_TAKEN
@@ -165,7 +175,7 @@ class Grid:
 
     def collections_entry(self, codec: str, operation: str) -> Entry:
         """Garbage collections per 1000 operations, all generations."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         gc = None if missing is not None else self.cells[codec, operation].gc
         if gc is None or gc.operations <= 0:
             return missing or NOT_TAKEN
@@ -173,7 +183,7 @@ class Grid:
 
     def allocations_entry(self, codec: str, operation: str) -> Entry:
         """Allocations per operation, ``"4"`` or ``"4+3"`` with native ones; ``≥`` where some are out of sight."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         found = None if missing is not None else self.cells[codec, operation].allocations
         if found is None or found.python_allocations is None:
             return missing or NOT_TAKEN
@@ -182,7 +192,7 @@ class Grid:
 
     def allocated_entry(self, codec: str, operation: str) -> Entry:
         """Bytes asked for per operation, Python's and native; ``≥`` as in `allocations_entry`."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         found = None if missing is not None else self.cells[codec, operation].allocations
         if found is None or found.python_bytes is None:
             return missing or NOT_TAKEN
@@ -190,7 +200,7 @@ class Grid:
 
     def peak_entry(self, codec: str, operation: str) -> Entry:
         """Transient bytes per operation, by the fallback method; ``≥`` where the library allocates out of the counter's sight."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         allocations = None if missing is not None else self.cells[codec, operation].allocations
         if allocations is None or allocations.peak_bytes is None:
             return missing or NOT_TAKEN
@@ -198,7 +208,7 @@ class Grid:
 
     def blocks_entry(self, codec: str, operation: str) -> Entry:
         """Live blocks of a kept result."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         allocations = None if missing is not None else self.cells[codec, operation].allocations
         if allocations is None or allocations.result_blocks is None:
             return missing or NOT_TAKEN
@@ -206,7 +216,7 @@ class Grid:
 
     def copies_entry(self, codec: str, operation: str) -> Entry:
         """Bytes allocated per byte on the wire, and the word of what becomes of the payload's bytes: "alias" or "copy"."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         cell = self.cells[codec, operation] if missing is None else None
         copies = None if cell is None else cell.copies
         if cell is None or copies is None or (copies.aliases is None and copies.allocated_per_wire_byte is None):
@@ -220,7 +230,7 @@ class Grid:
 
     def holds_entry(self, codec: str, operation: str) -> Entry:
         """Bytes that a result keeps alive besides its own."""
-        missing = self._missing(codec, operation)
+        missing = self.missing_entry(codec, operation)
         copies = None if missing is not None else self.cells[codec, operation].copies
         if copies is None:
             return missing or NOT_TAKEN

@@ -8,6 +8,7 @@ from zcser.measure.result import PayloadRecord, Result
 from zcser.measure.stats import compare
 from zcser.report.cells import Grid, flag_text, grid_of, reasons
 from zcser.report.distribution import distribution_table
+from zcser.report.group_tables import composite_table, partial_table, reads_note, sizes_table
 from zcser.report.legend import legend_of
 from zcser.report.model import Document, Section, Table, one_line
 from zcser.report.sentence import verdict
@@ -47,6 +48,9 @@ def document_of(
         main = main_table(grid)
         tables = [
             main,
+            partial_table(grid, records.get(name)),
+            sizes_table(grid),
+            composite_table(grid),
             # Whoever measured nothing else wants to see it.
             ledger_table(grid, fused) if ledger or main is None else None,
             memory_table(grid) if memory else None,
@@ -87,6 +91,7 @@ def _section(grid: Grid, record: PayloadRecord | None, tables: tuple[Table, ...]
     writers = {cell.codec: cell.encoded_by for cell in grid.cells.values() if cell.encoded_by is not None}
     notes += [f"{one_line(codec)} reads what {one_line(writer)} wrote" for codec, writer in writers.items()]
     notes += _views_that_lose(grid)
+    notes += reads_note(grid, record)
     notes += _too_large_for_grpc(grid)
     if record is not None:
         # What changed the data comes before what only describes it.

@@ -67,6 +67,10 @@ FLAT: dict[str, Callable[[Cell], object]] = {
     "wire_bytes": lambda cell: cell.size and cell.size.wire_bytes,
     "wire_bytes_min": lambda cell: cell.size and cell.size.min,
     "wire_bytes_max": lambda cell: cell.size and cell.size.max,
+    "plain_bytes": lambda cell: cell.size and cell.size.plain_bytes,
+    "memory_bytes": lambda cell: cell.deep_size and cell.deep_size.memory_bytes,
+    "memory_bytes_min": lambda cell: cell.deep_size and cell.deep_size.min,
+    "memory_bytes_max": lambda cell: cell.deep_size and cell.deep_size.max,
 }
 """Columns of the flat table: a cell's raw figure, None where it was not taken."""
 

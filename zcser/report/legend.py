@@ -11,6 +11,7 @@ from zcser.core.units import bytes_text, number_text
 from zcser.measure.env import python_name
 from zcser.measure.result import Result
 from zcser.report.cells import flag_mark, flag_text
+from zcser.report.group_tables import GROUP_TITLES, MEMORY_TITLE
 from zcser.report.model import ABSENT, NOT_TAKEN, Table, one_line
 from zcser.report.tables import HOLDING, TITLES
 
@@ -25,7 +26,7 @@ def legend_of(result: Result, tables: Sequence[Table]) -> tuple[Line, ...]:
     method = result.method
     shown = {column.title for table in tables for column in table.columns}
     lines = [*_symbols(tables), *_flags(flag for cell in result.cells for flag in cell.flags)]
-    for operation, title in TITLES.items():
+    for operation, title in {**TITLES, **GROUP_TITLES}.items():
         if title in shown and operation in method.boundaries:
             lines.append((title, method.boundaries[operation]))
     lines.append(("cost", method.cost))
@@ -45,6 +46,10 @@ def _beside(result: Result) -> dict[str, Line]:
     )
     return {
         **dict.fromkeys(HOLDING.values(), holds),
+        MEMORY_TITLE: (
+            MEMORY_TITLE,
+            "what keeping one more decoded message takes: the sizes of all objects that it alone reaches, and of their arrays",
+        ),
         "p99 enc": ("p99 enc, p99 dec", method.latency),
         "enc p50": ("p50 to max", method.latency),
         "GC/1k dec": ("GC/1k dec", "garbage collections per 1000 decodes, all generations"),

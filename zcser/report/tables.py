@@ -21,11 +21,14 @@ __all__ = [
     "COST_COLUMNS",
     "LEDGER_OPERATIONS",
     "TITLES",
+    "Maker",
     "baseline_table",
+    "cost_maker",
     "latency_table",
     "ledger_table",
     "main_table",
     "memory_table",
+    "table_of",
 ]
 
 COST_COLUMNS = {
@@ -82,11 +85,12 @@ Maker = Callable[[str], Entry]
 """From a codec's name to its entry of one column."""
 
 
-def _cost_maker(grid: Grid, operation: str) -> Maker:
+def cost_maker(grid: Grid, operation: str) -> Maker:
+    """The costs of one operation."""
     return lambda codec: grid.cost_entry(codec, operation)
 
 
-def _table(title: str, grid: Grid, columns: Iterable[tuple[Column, Maker]], *, drop: bool = True) -> Table | None:
+def table_of(title: str, grid: Grid, columns: Iterable[tuple[Column, Maker]], *, drop: bool = True) -> Table | None:
     """A table of the grid's codecs; None where it would have no column or no row."""
     codecs = grid.codecs
     made = [(column, [maker(codec) for codec in codecs]) for column, maker in columns]
@@ -106,7 +110,7 @@ def _has_figure(entry: Entry) -> bool:
 def main_table(grid: Grid) -> Table | None:
     """Costs, size, tail, memory, and the further ways to encode and decode."""
     columns: list[tuple[Column, Maker]] = [
-        (Column(title, "cost"), _cost_maker(grid, operation)) for operation, title in COST_COLUMNS.items()
+        (Column(title, "cost"), cost_maker(grid, operation)) for operation, title in COST_COLUMNS.items()
     ]
     columns += [
         (Column("size", "beside"), grid.size_entry),
@@ -121,12 +125,12 @@ def main_table(grid: Grid) -> Table | None:
         (Column("peak dec", "beside"), lambda codec: grid.peak_entry(codec, "decode")),
         (Column("blocks", "beside"), lambda codec: grid.blocks_entry(codec, "decode")),
     ]
-    columns += [(Column(title, "variants"), _cost_maker(grid, name)) for name, title in VARIANT_COLUMNS.items()]
+    columns += [(Column(title, "variants"), cost_maker(grid, name)) for name, title in VARIANT_COLUMNS.items()]
     columns += [
         (Column("encode fresh malloc", "fresh"), lambda codec: grid.fresh_entry(codec, "encode")),
         (Column("decode fresh malloc", "fresh"), lambda codec: grid.fresh_entry(codec, "decode")),
     ]
-    return _table("", grid, columns)
+    return table_of("", grid, columns)
 
 
 def ledger_table(grid: Grid, fused: frozenset[str]) -> Table | None:
@@ -144,8 +148,8 @@ def ledger_table(grid: Grid, fused: frozenset[str]) -> Table | None:
         return entry
 
     columns = [(Column(part, "parts"), maker(part, whole)) for part, whole in PART_COLUMNS.items()]
-    columns += [(Column(title, "bare"), _cost_maker(grid, name)) for name, title in BARE_COLUMNS.items()]
-    return _table("Ledger: where the cost goes, with the share of encode or decode", grid, columns)
+    columns += [(Column(title, "bare"), cost_maker(grid, name)) for name, title in BARE_COLUMNS.items()]
+    return table_of("Ledger: where the cost goes, with the share of encode or decode", grid, columns)
 
 
 def memory_table(grid: Grid) -> Table | None:
@@ -159,7 +163,7 @@ def memory_table(grid: Grid) -> Table | None:
 
     columns = [(Column(TITLES[name], group), copies_maker(name)) for name, group in COPY_OPERATIONS.items()]
     columns += [(Column(title, "holds"), holds_maker(name)) for name, title in HOLDING.items()]
-    return _table(
+    return table_of(
         "Memory: bytes allocated per byte on the wire, and what becomes of the payload's bytes", grid, columns
     )
 
@@ -179,7 +183,7 @@ def latency_table(grid: Grid) -> Table | None:
             columns.append((Column(f"{short} p99.9 no GC", operation), _free_maker(grid, operation)))
         if any(cell.retained is not None for cell in cells):
             columns += _retained_columns(grid, operation, short)
-    return _table("Latency: every sample, the collector running", grid, columns, drop=False)
+    return table_of("Latency: every sample, the collector running", grid, columns, drop=False)
 
 
 def _free_maker(grid: Grid, operation: str) -> Maker:
