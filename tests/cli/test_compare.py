@@ -75,6 +75,21 @@ def test_arguments_reach_the_request(requests, capsys):
     assert request.command[:4] == ("zcser", "compare", "--payload", "batch-meta")
 
 
+def test_a_sweep_measures_one_payload_in_several_sizes(requests, capsys):
+    sweep = ["compare", "--sweep", "request:kib=1,16", "--ops", "reads,encode", "--fields", "/model_id"]
+    assert main(sweep) == 0
+    (request,) = requests
+    assert [payload.name for payload in request.payloads] == ["request:kib=1", "request:kib=16"]
+    assert (request.codecs, request.operations, request.fields) == ((), ("reads", "encode"), ("/model_id",))
+
+
+def test_a_sweep_that_is_none_is_refused(requests, capsys):
+    assert "several values of one knob" in refused(capsys, "--sweep", "request:kib=1")
+    assert "--sweep" in refused(capsys, "mine.json", "--sweep", "request:kib=1,2")
+    fields = ["--sweep", "request:kib=1,2", "--payload", "llm-chunk", "--fields", "/model_id"]
+    assert "llm-chunk: field /model_id" in refused(capsys, *fields)
+
+
 @pytest.mark.parametrize("suffix", ["json", "jsonl"])
 def test_own_file_and_fields(requests, tmp_path, capsys, suffix):
     source = tmp_path / f"mine.{suffix}"

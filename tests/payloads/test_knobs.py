@@ -17,6 +17,7 @@ from zcser.core.fidelity import equal
 from zcser.core.view import at
 from zcser.payloads import all_names, get, knobs_of, names
 from zcser.payloads.base import PayloadError
+from zcser.payloads.knobs import swept
 from zcser.schema.normal import normal
 
 MORE = [name for name in all_names() if name not in names()]
@@ -60,6 +61,8 @@ SMALL = (
     "detector:batch=2,height=3,width=4",
     "bytes-tensor:rows=5,size=40",
     "arrays:rows=2,columns=2,depth=2",
+    "request:kib=1",
+    "records:rows=3",
 )
 
 
@@ -78,6 +81,30 @@ def test_a_tensor_has_the_size_that_its_users_report(name):
 def test_a_large_tensor_has_the_size_that_its_users_report(name):
     payload = get(name)
     assert at(payload.make(1), payload.tensor).nbytes == LARGE_TENSOR_BYTES[name]
+
+
+@pytest.mark.parametrize("kib", [1, 15, 16, 64, 1000])
+def test_a_request_of_any_size_has_tensors_of_that_size(kib):
+    made = get(f"request:kib={kib}").make(2)
+    embeds, ids = (tensor.data.nbytes for tensor in made.tensors)
+    # The ids vary by four either way.
+    assert abs(embeds + ids - kib * 1024) <= 16
+
+
+def test_a_sweep_is_a_payload_for_each_value_of_one_knob():
+    assert swept("request:kib=1, 16,256") == ("request:kib=1", "request:kib=16", "request:kib=256")
+    found = swept("embeddings:dims=8,batch=1,64,dtype=float32")
+    assert [get(name).name for name in found] == [
+        "embeddings:batch=1,dims=8,dtype=float32",
+        "embeddings:dims=8,dtype=float32",
+    ]
+    for text, words in (
+        ("request", "none here"),
+        ("request:kib=1", "none here"),
+        ("kv-block:heads=1,2,layers=1,2", "heads and"),
+    ):
+        with pytest.raises(PayloadError, match=words):
+            swept(text)
 
 
 def test_a_chunk_of_256_tokens_of_a_kv_cache_is_32_mib():

@@ -28,6 +28,7 @@ from zcser.measure.plan import Request
 from zcser.measure.result import Result
 from zcser.measure.runner import run as measure
 from zcser.payloads.base import Payload, PayloadError
+from zcser.payloads.knobs import swept
 from zcser.payloads.places import check_field
 from zcser.report.decision import decision_document
 from zcser.report.document import document_of
@@ -125,7 +126,7 @@ def _codecs(arguments: argparse.Namespace) -> tuple[str, ...]:
     """The codecs to measure; none for all."""
     if arguments.codecs:
         return () if arguments.codecs == ("all",) else tuple(arguments.codecs)
-    if arguments.source or arguments.payload:
+    if arguments.source or arguments.payload or arguments.sweep:
         return ()
     return tuple(name for name in registry.names() if name not in FURTHER)
 
@@ -133,14 +134,16 @@ def _codecs(arguments: argparse.Namespace) -> tuple[str, ...]:
 def _payloads(arguments: argparse.Namespace) -> list[Payload]:
     fields: tuple[str, ...] = arguments.fields or ()
     if arguments.source:
-        if arguments.payload:
-            raise UsageError("--payload names built-in payloads; leave it out, or leave the file or function out")
+        if arguments.payload or arguments.sweep:
+            option = "--payload" if arguments.payload else "--sweep"
+            raise UsageError(f"{option} names built-in payloads; leave it out, or leave the file or function out")
         return [payload_from(arguments, fields)]
     if arguments.schema is not None or arguments.include or arguments.delimited:
         raise UsageError(
             "--schema, --include and --delimited say how a file is read; built-in payloads have schemas of their own"
         )
-    names = dict.fromkeys(arguments.payload or payloads.names())
+    sizes = [name for text in arguments.sweep or () for name in swept(text)]
+    names = dict.fromkeys([*(arguments.payload or ()), *sizes] or payloads.names())
     return [_with_fields(payloads.get(name), fields) for name in names]
 
 

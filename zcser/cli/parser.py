@@ -146,6 +146,13 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         help="built-in payloads, NAME or NAME:KNOB=VALUE,... (default: the eight that zcser list shows first)",
     )
     group.add_argument(
+        "--sweep",
+        action="append",
+        metavar="NAME:KNOB=1,16,256",
+        help="a built-in payload in several sizes, such as request:kib=1,16,256 or records:rows=1,100,10000, to see where one "
+        "format overtakes another",
+    )
+    group.add_argument(
         "--codecs",
         type=_names,
         metavar="A,B",

@@ -69,7 +69,7 @@ def get(name: str) -> Payload:
 def _entries() -> dict[str, Entry]:
     from zcser.payloads import chat, suite, tensors
 
-    return {**suite.BUILTIN, **chat.ENTRIES, **tensors.ENTRIES}
+    return {**suite.BUILTIN, **suite.SIZED, **chat.ENTRIES, **tensors.ENTRIES}
 
 
 def from_source(

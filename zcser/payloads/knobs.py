@@ -1,4 +1,4 @@
-"""Sizes by knob: ``NAME:KNOB=VALUE,KNOB=VALUE`` as a built-in payload is asked for.
+"""Sizes by knob: ``NAME:KNOB=VALUE,KNOB=VALUE`` as a built-in payload is asked for; ``NAME:KNOB=VALUE,VALUE`` is a sweep.
 
 A payload's full name holds the knobs that are not at their default, in the order of their declaration, so that two
 spellings of one payload are one row of a table.
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from zcser.payloads.base import PayloadError
 
-__all__ = ["Choice", "Count", "Knob", "full_name", "parse", "split"]
+__all__ = ["Choice", "Count", "Knob", "full_name", "parse", "split", "swept"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,40 @@ def split(text: str) -> tuple[str, str]:
     """The name of a payload, and what is said of its knobs."""
     name, _, rest = text.partition(":")
     return name, rest
+
+
+def swept(text: str) -> tuple[str, ...]:
+    """The payloads of a sweep, a name for each value of the one knob that has several.
+
+    Parameters
+    ----------
+    text
+        ``NAME:KNOB=VALUE,VALUE,...``, with further knobs of one value each before or after.
+
+    Raises
+    ------
+    PayloadError
+        No knob has several values, or more than one has.
+    """
+    name, rest = split(text)
+    knobs: list[tuple[str, list[str]]] = []
+    for part in filter(None, (part.strip() for part in rest.split(","))):
+        if "=" in part or not knobs:
+            knob, _, value = part.partition("=")
+            knobs.append((knob, [value]))
+        else:
+            knobs[-1][1].append(part)
+    several = [knob for knob, values in knobs if len(values) > 1]
+    if len(several) != 1:
+        found = "none here" if not several else f"here {' and '.join(several)}"
+        raise PayloadError(
+            f"a sweep is over several values of one knob, as in request:kib=1,16,256; {found} has several"
+        )
+    (values,) = (values for knob, values in knobs if knob == several[0])
+    return tuple(
+        f"{name}:{','.join(f'{knob}={value if knob == several[0] else of_knob[0]}' for knob, of_knob in knobs)}"
+        for value in values
+    )
 
 
 def parse(name: str, rest: str, knobs: Mapping[str, Knob]) -> dict[str, int | str]:

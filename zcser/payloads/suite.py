@@ -16,6 +16,7 @@ import numpy as np
 
 from zcser.payloads.chat import chunk
 from zcser.payloads.entry import Entry
+from zcser.payloads.knobs import Count
 from zcser.payloads.messages import (
     BatchMeta,
     CacheDType,
@@ -34,7 +35,7 @@ from zcser.payloads.messages import (
 )
 from zcser.payloads.seeded import EPOCH_NS, MODELS, Rng, float32, generator, hexadecimal, integer, maybe, mixed, pick
 
-__all__ = ["BUILTIN", "POOL"]
+__all__ = ["BUILTIN", "POOL", "SIZED"]
 
 POOL = 12_000
 WINDOW = 10_000
@@ -73,6 +74,12 @@ def _request(rng: Rng, number: int, *, rows: int, width: int, ids: int) -> Infer
 _request_1k = functools.partial(_request, rows=7, width=32, ids=32)
 _request_64k = functools.partial(_request, rows=63, width=256, ids=256)
 _request_1m = functools.partial(_request, rows=255, width=1024, ids=1024)
+
+
+def _request_of(rng: Rng, number: int, *, kib: int) -> InferRequest:
+    """Rows of 32 numbers below 16 KiB, and of 256 from there on; as many token ids as a row has numbers."""
+    width = 32 if kib < 16 else 256
+    return _request(rng, number, rows=kib * 1024 // (4 * width) - 1, width=width, ids=width)
 
 
 def _telemetry(rng: Rng, number: int) -> Telemetry:
@@ -129,9 +136,9 @@ def _pool() -> list[Record]:
     ]
 
 
-def _records(_rng: Rng, number: int) -> Records:
-    start = number * 31 % (POOL - WINDOW + 1)
-    return Records(_pool()[start : start + WINDOW])
+def _records(_rng: Rng, number: int, *, rows: int = WINDOW) -> Records:
+    start = number * 31 % (POOL - rows + 1)
+    return Records(_pool()[start : start + rows])
 
 
 def _batch_meta(rng: Rng, number: int) -> BatchMeta:
@@ -202,3 +209,22 @@ BUILTIN: dict[str, Entry] = {
     ),
 }
 """By name, in the order of tables."""
+
+SIZED: dict[str, Entry] = {
+    "request": Entry(
+        "an inference request as request-1k, of any size",
+        InferRequest,
+        _request_of,
+        "/priority",
+        "/tensors/0/data",
+        knobs={"kib": Count(64, high=1 << 16)},
+    ),
+    "records": Entry(
+        "small records as in records-10k, so many of them",
+        Records,
+        _records,
+        "/records/0/label",
+        knobs={"rows": Count(100, high=WINDOW)},
+    ),
+}
+"""Families of the same messages in all sizes, to find where one format overtakes another."""
