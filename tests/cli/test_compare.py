@@ -97,6 +97,9 @@ def test_own_file_and_fields(requests, tmp_path, capsys, suffix):
     assert main(["compare", str(source), "--fields", "/a/b,/c/0"]) == 0
     (payload,) = requests[0].payloads
     assert payload.fields == ("/a/b", "/c/0")
+    # A result is made to be shown; the folders of a machine are not.
+    assert payload.source == source.name
+    assert str(tmp_path) not in "".join(requests[0].command)
 
 
 def test_repeated_keys_are_noted_and_not_refused(requests, tmp_path, capsys):

@@ -7,7 +7,7 @@ import pytest
 from tests.decide.results import codec, result
 from tests.report.results import realistic
 from zcser.cli import main
-from zcser.measure.operations import DEFAULT, OPERATIONS
+from zcser.measure.operations import DEFAULT
 
 
 @pytest.fixture
@@ -84,7 +84,6 @@ def test_compare_appends_the_decision_and_checks_it_before_measuring(folder, cap
 def test_compare_measures_what_the_profile_weighs_besides_the_usual(folder, capsys, monkeypatch):
     asked = []
     monkeypatch.setattr("zcser.cli.compare.measure", lambda request, progress: asked.append(request) or realistic())
-    monkeypatch.setattr("zcser.cli.compare.OPERATIONS", {**OPERATIONS, "read-2": OPERATIONS["read-field"]})
     main(["compare", "--payload", "batch-meta", "--profile", "proxy"])
     main(["compare", "--payload", "batch-meta", "--profile", "proxy", "--ops", "encode,decode"])
-    assert [request.operations for request in asked] == [(*DEFAULT, "read-2"), ("encode", "decode")]
+    assert [request.operations for request in asked] == [(*DEFAULT, "read-2", "read-2-unverified"), ("encode", "decode")]

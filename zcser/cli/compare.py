@@ -137,7 +137,8 @@ def _payloads(arguments: argparse.Namespace) -> list[Payload]:
         if arguments.payload or arguments.sweep:
             option = "--payload" if arguments.payload else "--sweep"
             raise UsageError(f"{option} names built-in payloads; leave it out, or leave the file or function out")
-        return [payload_from(arguments, fields)]
+        payload = payload_from(arguments, fields)
+        return [dataclasses.replace(payload, source=_shareable(payload.source))]
     if arguments.schema is not None or arguments.include or arguments.delimited:
         raise UsageError(
             "--schema, --include and --delimited say how a file is read; built-in payloads have schemas of their own"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zcser.core.errors import ZcserError
-from zcser.decide.crossover import Comparison, break_even, over_sizes_by_profile, sweeps_of
+from zcser.decide.crossover import Comparison, break_even, over_fields, over_sizes_by_profile, sweeps_of
 from zcser.decide.figures import Figures, figures_of, payloads_of
 from zcser.decide.formulas import profile_as_json
 from zcser.decide.pareto import SIZE, Front, pareto
@@ -34,7 +34,7 @@ class DecisionError(ZcserError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One payload: who leads, the front, what would change that, and from how many fields on decoding whole is cheaper."""
+    """One payload: who leads, the front, what would change that, and up to how many fields which way of reading is cheaper."""
 
     standings: Standings
     front: Front
@@ -78,7 +78,8 @@ def decide(result: Result, profile: Profile, payloads: Sequence[str] = ()) -> De
     for name in payloads:
         if name not in known:
             raise DecisionError(f"the result has no payload {name!r}; it has: {', '.join(known) or 'none'}")
-    answers = tuple(_answer(figures_of(result, name), profile) for name in payloads or known)
+    lazy = {record.name for record in result.codecs if "view" in record.operations}
+    answers = tuple(_answer(figures_of(result, name), profile, lazy) for name in payloads or known)
     chosen = {answer.standings.payload: answer for answer in answers}
     crossovers = [
         comparison
@@ -88,11 +89,17 @@ def decide(result: Result, profile: Profile, payloads: Sequence[str] = ()) -> De
     return Decision(profile, answers, tuple(crossovers))
 
 
-def _answer(figures: Figures, profile: Profile) -> Answer:
+def _answer(figures: Figures, profile: Profile, lazy: set[str]) -> Answer:
     standings = rank(figures, profile)
+    leading = [one.codec for one in standings.scores[:_COMPARED]]
     even = [
-        break_even(figures, one.codec, one.codec, unvalidated=profile.unvalidated)
-        for one in standings.scores[:_COMPARED]
+        # Without views reading fields is decoding and then some: there is nothing to break even.
+        *(break_even(figures, one, one, unvalidated=profile.unvalidated) for one in leading if one in lazy),
+        *(
+            over_fields(figures, one, other, unvalidated=profile.unvalidated)
+            for one, other in itertools.combinations(leading, 2)
+            if one in lazy or other in lazy
+        ),
     ]
     return Answer(
         standings,
