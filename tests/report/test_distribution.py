@@ -10,7 +10,8 @@ from tests.report.results import cell, realistic, result
 from zcser.measure.result import Latency
 from zcser.report import plain
 from zcser.report.cells import grid_of
-from zcser.report.distribution import Axis, axis_of, distribution_svg, distribution_table, sparkline
+from zcser.report.charts.distribution import distribution_svg
+from zcser.report.distribution import Axis, axis_of, distribution_table, sparkline
 from zcser.report.document import document_of
 from zcser.report.model import ABSENT
 
@@ -107,29 +108,30 @@ def picture(*cells, operation="encode", payload="one"):
 def test_picture_has_a_row_per_codec_and_marks_at_its_percentiles():
     some = latency((100, 90), (10_000, 1), p50_ns=100.0, p99_ns=1000.0)
     _, root = picture(drawn("a", "encode", some), drawn("b", "encode", some))
-    assert len(root.findall(f"{SVG}path")) == 2
+    assert len(list(root.iter(f"{SVG}path"))) == 2
     marks = {
         line.find(f"{SVG}title").text: float(line.get("x1"))
         for line in root.iter(f"{SVG}line")
         if line.find(f"{SVG}title") is not None
     }
-    # The axis goes from 100 ns at x = 150 to 10 µs at x = 720 - 2 * 14; 1 µs is half way.
-    assert marks == {"p50 100 ns": 150.0, "p99 1.00 µs": 421.0}
+    # The axis goes from 100 ns at x = 160 to 10 µs at x = 720 - 30; 1 µs is half way.
+    assert marks == {"p50 100 ns": 160.0, "p99 1.00 µs": 425.0}
 
 
 def test_picture_draws_one_bar_per_column_with_samples():
     _, root = picture(drawn("a", "encode", latency((100, 90), (10_000, 1))))
-    path = root.find(f"{SVG}path").get("d")
-    # The fullest is 26 pixels high, a single sample 3.
+    path = next(root.iter(f"{SVG}path")).get("d")
+    # The fullest is 24 pixels high, a single sample 3.
     assert path.count("M") == 2
-    assert "v-26.0" in path
-    assert "v-3.0" in path
+    assert "v-24h" in path
+    assert "v-3h" in path
 
 
 def test_picture_needs_nothing_from_outside_and_runs_nothing():
     text, root = picture(drawn("a", "encode", latency((100, 1))))
     assert text.count("http") == 1
-    assert {element.tag.removeprefix(SVG) for element in root.iter()} == {"svg", "title", "text", "line", "path"}
+    elements = {element.tag.removeprefix(SVG) for element in root.iter()}
+    assert elements == {"svg", "title", "desc", "g", "text", "line", "path"}
     assert not any(name.startswith("on") or "href" in name for element in root.iter() for name in element.attrib)
 
 

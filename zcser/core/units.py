@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-__all__ = ["bytes_text", "duration_text", "number_text", "ratio_text"]
+__all__ = ["bytes_text", "duration_text", "number_text", "range_text", "ratio_text"]
 
 _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
 _SIZES = ((1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
@@ -32,6 +32,13 @@ def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
 def duration_text(nanoseconds: float) -> str:
     """A time: ``"340 ns"``, ``"12.3 µs"``, ``"1.20 ms"``."""
     return _scaled(nanoseconds, _TIMES)
+
+
+def range_text(low_ns: float, high_ns: float) -> str:
+    """A range of times, the unit once where it is the same: ``"1.20 to 1.31 µs"``, ``"980 ns to 1.31 µs"``."""
+    low, high = duration_text(low_ns), duration_text(high_ns)
+    number, _, unit = low.rpartition(" ")
+    return f"{number if high.endswith(f' {unit}') else low} to {high}"
 
 
 def bytes_text(count: float) -> str:

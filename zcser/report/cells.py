@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from zcser.core.units import bytes_text, duration_text, number_text, ratio_text
-from zcser.measure.result import Allocations, Cell, Latency, Result
+from zcser.core.units import bytes_text, duration_text, number_text, range_text, ratio_text
+from zcser.measure.result import Allocations, Cell, Cost, Latency, Result
 from zcser.report.model import ABSENT, NOT_TAKEN, NOTHING, Emphasis, Entry, one_line
 from zcser.report.ranking import Ranking, rank_costs, rank_sizes
 
@@ -127,13 +127,14 @@ class Grid:
         if cell.cost is None:
             return NOT_TAKEN
         standing = self.ranking(operation).standing(codec)
-        return _ranked(duration_text(cell.cost.p10_ns), standing, self.marks(cell))
+        shown = _ranked(duration_text(cell.cost.p10_ns), standing, self.marks(cell))
+        return replace(shown, value=cell.cost.p10_ns, spread=_spread(cell.cost))
 
     def fresh_entry(self, codec: str, operation: str) -> Entry:
         """Cost where malloc maps each large block anew."""
         missing = self.missing_entry(codec, operation)
         cost = None if missing is not None else self.cells[codec, operation].fresh_cost
-        return missing or NOT_TAKEN if cost is None else Entry(duration_text(cost.p10_ns))
+        return missing or NOT_TAKEN if cost is None else Entry(duration_text(cost.p10_ns), value=cost.p10_ns)
 
     def size_entry(self, codec: str) -> Entry:
         """Median wire size, with its standing."""
@@ -141,7 +142,8 @@ class Grid:
         size = None if missing is not None else self.cells[codec, "encode"].size
         if size is None:
             return missing or NOT_TAKEN
-        return _ranked(bytes_text(size.wire_bytes), self.ranking("size").standing(codec), "")
+        shown = _ranked(bytes_text(size.wire_bytes), self.ranking("size").standing(codec), "")
+        return replace(shown, value=size.wire_bytes)
 
     def quantile_entry(self, codec: str, operation: str, name: str) -> Entry:
         """A latency: ``p50``, ``p90``, ``p99``, ``p999`` or ``max``; ``~`` where few samples lie beyond it."""
@@ -157,7 +159,10 @@ class Grid:
         gc = None if missing is not None else self.cells[codec, operation].gc
         if gc is None or gc.free_p999_ns is None or gc.struck is None:
             return missing or NOT_TAKEN
-        return Entry(f"{'~' if gc.operations - gc.struck < SURE_P999 else ''}{duration_text(gc.free_p999_ns)}")
+        return Entry(
+            f"{'~' if gc.operations - gc.struck < SURE_P999 else ''}{duration_text(gc.free_p999_ns)}",
+            value=gc.free_p999_ns,
+        )
 
     def retained_entry(self, codec: str, operation: str, name: str) -> Entry:
         """A latency, as `quantile_entry`, of the pass that kept its results."""
@@ -171,7 +176,7 @@ class Grid:
         retained = None if missing is not None else self.cells[codec, operation].retained
         if retained is None or retained.gc.time_share is None:
             return missing or NOT_TAKEN
-        return Entry(f"{100 * retained.gc.time_share:.0f}%")
+        return Entry(f"{100 * retained.gc.time_share:.0f}%", value=retained.gc.time_share)
 
     def collections_entry(self, codec: str, operation: str) -> Entry:
         """Garbage collections per 1000 operations, all generations."""
@@ -179,7 +184,8 @@ class Grid:
         gc = None if missing is not None else self.cells[codec, operation].gc
         if gc is None or gc.operations <= 0:
             return missing or NOT_TAKEN
-        return Entry(number_text(1000 * sum(gc.collections) / gc.operations))
+        rate = 1000 * sum(gc.collections) / gc.operations
+        return Entry(number_text(rate), value=rate)
 
     def allocations_entry(self, codec: str, operation: str) -> Entry:
         """Allocations per operation, ``"4"`` or ``"4+3"`` with native ones; ``≥`` where some are out of sight."""
@@ -188,7 +194,8 @@ class Grid:
         if found is None or found.python_allocations is None:
             return missing or NOT_TAKEN
         native = f"+{number_text(found.native_allocations)}" if found.native_allocations else ""
-        return Entry(f"{_bound(found)}{number_text(found.python_allocations)}{native}")
+        value = found.python_allocations + (found.native_allocations or 0)
+        return Entry(f"{_bound(found)}{number_text(found.python_allocations)}{native}", value=value)
 
     def allocated_entry(self, codec: str, operation: str) -> Entry:
         """Bytes asked for per operation, Python's and native; ``≥`` as in `allocations_entry`."""
@@ -196,7 +203,8 @@ class Grid:
         found = None if missing is not None else self.cells[codec, operation].allocations
         if found is None or found.python_bytes is None:
             return missing or NOT_TAKEN
-        return Entry(f"{_bound(found)}{bytes_text(found.python_bytes + (found.native_bytes or 0))}")
+        value = found.python_bytes + (found.native_bytes or 0)
+        return Entry(f"{_bound(found)}{bytes_text(value)}", value=value)
 
     def peak_entry(self, codec: str, operation: str) -> Entry:
         """Transient bytes per operation, by the fallback method; ``≥`` where the library allocates out of the counter's sight."""
@@ -204,7 +212,7 @@ class Grid:
         allocations = None if missing is not None else self.cells[codec, operation].allocations
         if allocations is None or allocations.peak_bytes is None:
             return missing or NOT_TAKEN
-        return Entry(f"{_bound(allocations)}{bytes_text(allocations.peak_bytes)}")
+        return Entry(f"{_bound(allocations)}{bytes_text(allocations.peak_bytes)}", value=allocations.peak_bytes)
 
     def blocks_entry(self, codec: str, operation: str) -> Entry:
         """Live blocks of a kept result."""
@@ -212,7 +220,7 @@ class Grid:
         allocations = None if missing is not None else self.cells[codec, operation].allocations
         if allocations is None or allocations.result_blocks is None:
             return missing or NOT_TAKEN
-        return Entry(f"{_bound(allocations)}{number_text(allocations.result_blocks)}")
+        return Entry(f"{_bound(allocations)}{number_text(allocations.result_blocks)}", value=allocations.result_blocks)
 
     def copies_entry(self, codec: str, operation: str) -> Entry:
         """Bytes allocated per byte on the wire, and the word of what becomes of the payload's bytes: "alias" or "copy"."""
@@ -226,7 +234,8 @@ class Grid:
         if copies.allocated_per_wire_byte is None:
             return Entry(word, emphasis=emphasis)
         bound = "" if cell.allocations is None else _bound(cell.allocations)
-        return Entry(f"{bound}{number_text(copies.allocated_per_wire_byte)}", word, emphasis=emphasis)
+        value = copies.allocated_per_wire_byte
+        return Entry(f"{bound}{number_text(value)}", word, emphasis=emphasis, value=value)
 
     def holds_entry(self, codec: str, operation: str) -> Entry:
         """Bytes that a result keeps alive besides its own."""
@@ -234,14 +243,21 @@ class Grid:
         copies = None if missing is not None else self.cells[codec, operation].copies
         if copies is None:
             return missing or NOT_TAKEN
-        return NOTHING if copies.retained_bytes is None else Entry(bytes_text(copies.retained_bytes))
+        held = copies.retained_bytes
+        return NOTHING if held is None else Entry(bytes_text(held), value=held)
 
 
 def _quantile(latency: Latency, name: str) -> Entry:
     value: float | None = getattr(latency, f"{name}_ns")
     if value is None:
         return NOT_TAKEN
-    return Entry(f"{'~' if name in latency.uncertain else ''}{duration_text(value)}")
+    return Entry(f"{'~' if name in latency.uncertain else ''}{duration_text(value)}", value=value)
+
+
+def _spread(cost: Cost) -> str:
+    """From the fastest to the slowest process, or that there is only one."""
+    count = len(cost.counted_ns)
+    return "one process" if count < 2 else range_text(cost.low_ns, cost.high_ns)
 
 
 def _bound(allocations: Allocations) -> str:

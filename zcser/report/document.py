@@ -14,7 +14,7 @@ from zcser.report.model import Document, Section, Table, one_line
 from zcser.report.sentence import verdict
 from zcser.report.tables import baseline_table, latency_table, ledger_table, main_table, memory_table
 
-__all__ = ["document_of"]
+__all__ = ["document_of", "payload_names"]
 
 NOTES_SHOWN = 3
 NOTEWORTHY = ("normalised", "repeated keys")
@@ -41,7 +41,7 @@ def document_of(
     """
     fused = frozenset(codec.name for codec in result.codecs if codec.fused)
     records = {record.name: record for record in result.payloads}
-    names = dict.fromkeys([*records, *(cell.payload for cell in result.cells if cell.codec != BASELINE)])
+    names = payload_names(result)
     sections = []
     for name in names:
         grid = grid_of(result, name)
@@ -67,6 +67,15 @@ def document_of(
         notices=_notices(result),
         verdict=verdict(result),
     )
+
+
+def payload_names(result: Result) -> tuple[str, ...]:
+    """The payloads that a report has a section of, in its order."""
+    names = [
+        *(record.name for record in result.payloads),
+        *(cell.payload for cell in result.cells if cell.codec != BASELINE),
+    ]
+    return tuple(dict.fromkeys(names))
 
 
 def _counted(number: int, noun: str) -> str:

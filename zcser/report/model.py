@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from zcser.core.words import one_line
@@ -48,12 +48,18 @@ class Entry:
         Footnote marks, explained by the document's legend.
     emphasis
         How much of the reader's eye it deserves.
+    value
+        The figure as a number, for exporters that can sort; None where it is none.
+    spread
+        The range that the figure comes from, for exporters that have room for it: ``"1.20 to 1.31 µs"``.
     """
 
     text: str
     ratio: str = ""
     marks: str = ""
     emphasis: Emphasis = "plain"
+    value: float | None = field(default=None, compare=False)
+    spread: str = field(default="", compare=False)
 
     @property
     def figure(self) -> str:

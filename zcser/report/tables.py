@@ -143,7 +143,7 @@ def ledger_table(grid: Grid, fused: frozenset[str]) -> Table | None:
                 found = grid.cost_entry(codec, part)
                 return Entry("fused", emphasis="muted") if found == ABSENT and codec in fused else found
             share = f"{100 * cost / total:.0f}%" if total is not None and total > 0 and 0 < cost <= total else ""
-            return Entry(duration_text(cost), share, grid.marks(grid.cells[codec, part]))
+            return Entry(duration_text(cost), share, grid.marks(grid.cells[codec, part]), value=cost)
 
         return entry
 
@@ -208,7 +208,11 @@ def baseline_table(result: Result) -> Table | None:
     rows = []
     for name in order:
         cost = cells[name].cost
-        first = Entry(duration_text(cost.p10_ns), marks=grid.marks(cells[name])) if cost is not None else NOT_TAKEN
+        first = (
+            Entry(duration_text(cost.p10_ns), marks=grid.marks(cells[name]), value=cost.p10_ns)
+            if cost is not None
+            else NOT_TAKEN
+        )
         tail = (grid.quantile_entry(name, "cost", quantile) for quantile in QUANTILES)
         rows.append((Entry(one_line(BASELINE_ROWS.get(name, name))), first, *tail))
     titles = (Column("baseline", align="left"), Column("cost"), *map(Column, QUANTILES.values()))
