@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from zcser.evolution.matrix import cell
 from zcser.evolution.pairs import PAIRS
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "EVOLUTION.md"
+PAGES = Path(__file__).parents[2] / "zcser" / "report" / "page" / "assets" / "evolution.json"
 
 OWN = {
     name: found
@@ -55,6 +57,17 @@ def test_the_committed_matrix_is_what_the_code_gives(group):
             codecs = QUICK[number % 3 :: 3]
             seen = {report.codec: cell(report) for report in evolve(pair.old, pair.new, codecs=codecs).codecs}
             assert seen == {name: cells[group, pair.name].get(name) for name in codecs}, pair.name
+
+
+def test_pages_show_the_committed_matrix():
+    pages = {
+        (section["group"], change): {
+            name: words for names, words in zip(section["columns"], cells, strict=True) for name in names
+        }
+        for section in json.loads(PAGES.read_text(encoding="utf-8"))
+        for change, cells in section["rows"]
+    }
+    assert pages == committed()
 
 
 def test_the_committed_matrix_has_every_change_and_codec():

@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from zcser.evolution.model import CodecReport, Direction, Verdict
 from zcser.evolution.pairs import PAIRS, Pair, matched_by
 from zcser.evolution.run import evolve
 
-__all__ = ["cell", "markdown", "section"]
+__all__ = ["Section", "cell", "markdown", "section", "sections"]
 
 _SHORT = {
     Verdict.SAFE: "safe",
@@ -97,19 +98,33 @@ def cell(report: CodecReport) -> str:
     return f"**{_SHORT[report.verdict]}**: {backward} / {forward}"
 
 
-def section(group: str, codecs: Sequence[str]) -> str:
-    """The table of a group of changes."""
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A group of changes: its columns, each the codecs that did the same of all of them, and a row of cells per change."""
+
+    group: str
+    columns: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def section(group: str, codecs: Sequence[str]) -> Section:
+    """Run a group of changes."""
     pairs = [pair for pair in PAIRS if pair.group == group]
-    rows = [_row(pair, codecs) for pair in pairs]
+    found = [_row(pair, codecs) for pair in pairs]
     columns: dict[tuple[str, ...], list[str]] = {}
     for number, name in enumerate(codecs):
-        columns.setdefault(tuple(row[number] for row in rows), []).append(name)
+        columns.setdefault(tuple(row[number] for row in found), []).append(name)
+    rows = tuple((pair.name, tuple(cells[number] for cells in columns)) for number, pair in enumerate(pairs))
+    return Section(group, tuple(map(tuple, columns.values())), rows)
+
+
+def _table(made: Section) -> str:
     lines = [
-        _line(["change", *(", ".join(names) for names in columns.values())]),
-        _line(["---"] * (len(columns) + 1)),
-        *(_line([pair.name, *(cells[number] for cells in columns)]) for number, pair in enumerate(pairs)),
+        _line(["change", *(", ".join(names) for names in made.columns)]),
+        _line(["---"] * (len(made.columns) + 1)),
+        *(_line([change, *cells]) for change, cells in made.rows),
     ]
-    return f"\n## {group}\n\n" + "\n".join(lines) + "\n"
+    return f"\n## {made.group}\n\n" + "\n".join(lines) + "\n"
 
 
 def _row(pair: Pair, codecs: Sequence[str]) -> list[str]:
@@ -127,7 +142,11 @@ def _found_by(codecs: Sequence[str]) -> Iterator[str]:
             yield _line([words, ", ".join(names)]) + "\n"
 
 
-def markdown(codecs: Sequence[str]) -> str:
-    """The whole document for some codecs; ends in a newline."""
-    groups = [group for group, _ in groupby(PAIRS, key=lambda pair: pair.group)]
-    return "".join([_HEAD, *_found_by(codecs), _SURPRISES, *(section(group, codecs) for group in groups)])
+def sections(codecs: Sequence[str]) -> tuple[Section, ...]:
+    """All groups of changes, in order."""
+    return tuple(section(group, codecs) for group, _ in groupby(PAIRS, key=lambda pair: pair.group))
+
+
+def markdown(codecs: Sequence[str], found: Sequence[Section]) -> str:
+    """The whole document of some codecs and their sections; ends in a newline."""
+    return "".join([_HEAD, *_found_by(codecs), _SURPRISES, *map(_table, found)])
