@@ -28,7 +28,8 @@ def main(folder: Path) -> None:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     built = {name for name in names if name.endswith(".so")}
     _same("the wheel", {name.partition(".")[0] for name in built}, BUILT)
-    expected = {name for name in checkout if name.startswith("zcser/") and name.endswith((".py", ".pyi", "py.typed"))}
+    code = {name for name in checkout if name.startswith("zcser/") and name.endswith((".py", ".pyi", "py.typed"))}
+    expected = code | {name for name in checkout if name.startswith("zcser/report/page/assets/")}
     _same("the wheel", names - built, expected)
 
 

@@ -107,7 +107,7 @@ def test_file_that_is_no_result_is_one_line_that_says_why(folder, capsys, name, 
     assert words in complaint(capsys, "report", name)
 
 
-@pytest.mark.parametrize("option", ["--export-json", "--export-markdown", "--export-csv"])
+@pytest.mark.parametrize("option", ["--export-json", "--export-markdown", "--export-csv", "--report"])
 @pytest.mark.parametrize("place", ["dir.json", "no/such/folder/out", "words.json/out"])
 def test_unwritable_export_is_found_first(folder, capsys, option, place):
     realistic().save(folder / "good.json")
@@ -122,6 +122,14 @@ def test_output_folder_that_is_a_file_is_refused(folder, capsys):
 def test_two_exports_to_one_file_are_refused(folder, capsys):
     realistic().save(folder / "good.json")
     assert "different files" in complaint(capsys, "report", "good.json", "--export-json", "x", "--export-csv", "./x")
+
+
+def test_several_results_are_for_a_page_alone(folder, capsys):
+    realistic().save(folder / "good.json")
+    assert "add --report FILE.html" in complaint(capsys, "report", "good.json", "good.json")
+    line = complaint(capsys, "report", "good.json", "good.json", "--report", "x.html", "--export-csv", "x.csv")
+    assert "only --report can be written" in line
+    assert "no profile is named 'nobody'" in complaint(capsys, "report", "good.json", "--profile", "nobody")
 
 
 def test_fault_of_zcser_itself_is_called_one(capsys, monkeypatch):

@@ -141,6 +141,24 @@ def test_report_writes_every_format(saved, tmp_path, capsys):
     assert extra.read_text() == (folder / "report.md").read_text()
 
 
+def test_report_writes_one_page_of_one_result_or_of_several(saved, tmp_path, capsys):
+    other = tmp_path / "other" / saved.name
+    other.parent.mkdir()
+    other.write_bytes(saved.read_bytes())
+    single, several = tmp_path / "single.html", tmp_path / "several.html"
+    assert main(["report", str(saved), "--report", str(single), "--profile", "log", "--set", "reads_per_write=3"]) == 0
+    text = single.read_text()
+    assert text.startswith("<!doctype html>")
+    assert '"profile":{"name":"log"' in text
+    assert '"reads_per_write":3.0' in text
+    capsys.readouterr()
+    assert main(["report", str(saved), str(other), "--report", str(several)]) == 0
+    # Files of one name are told apart by their folders.
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [f"{one.parent.name}/{one.name}" for one in (saved, other)]
+    assert f"other/{saved.name}" in several.read_text()
+
+
 def test_export_to_a_device_writes_to_it_and_does_not_replace_it(saved):
     read_end, write_end = os.pipe()
     done = subprocess.Popen(

@@ -108,23 +108,20 @@ def picture(*cells, operation="encode", payload="one"):
 def test_picture_has_a_row_per_codec_and_marks_at_its_percentiles():
     some = latency((100, 90), (10_000, 1), p50_ns=100.0, p99_ns=1000.0)
     _, root = picture(drawn("a", "encode", some), drawn("b", "encode", some))
-    assert len(list(root.iter(f"{SVG}path"))) == 2
-    marks = {
-        line.find(f"{SVG}title").text: float(line.get("x1"))
-        for line in root.iter(f"{SVG}line")
-        if line.find(f"{SVG}title") is not None
-    }
-    # The axis goes from 100 ns at x = 160 to 10 µs at x = 720 - 30; 1 µs is half way.
-    assert marks == {"p50 100 ns": 160.0, "p99 1.00 µs": 425.0}
+    rows = [group for group in root.iter(f"{SVG}g") if group.get("data-codec")]
+    assert [group.get("data-codec") for group in rows] == ["a", "b"]
+    # The axis goes from 100 ns at x = 160 to 10 µs at x = 720 - 32; 1 µs is half way.
+    for group, base in zip(rows, (58, 88), strict=True):
+        marks = {path.get("class"): path.get("d") for path in group.iter(f"{SVG}path")}
+        assert (marks["p50"], marks["p99"]) == (f"M160 {base}v-24", f"M424 {base}v-24")
 
 
 def test_picture_draws_one_bar_per_column_with_samples():
     _, root = picture(drawn("a", "encode", latency((100, 90), (10_000, 1))))
-    path = next(root.iter(f"{SVG}path")).get("d")
-    # The fullest is 24 pixels high, a single sample 3.
-    assert path.count("M") == 2
-    assert "v-24h" in path
-    assert "v-3h" in path
+    (path,) = [path.get("d") for path in root.iter(f"{SVG}path") if path.get("class") == "samples"]
+    # At the middles of the first and of the last column of 4 pixels; the fullest is 24 pixels high, a single sample 3.
+    assert path.count("m") == 2
+    assert path == "m162 58v-24m524 24v-3"
 
 
 def test_picture_needs_nothing_from_outside_and_runs_nothing():

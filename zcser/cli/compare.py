@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from zcser import payloads, registry
 from zcser.cli import exports
-from zcser.cli.decide import profile_of
+from zcser.cli.decide import named_profile
 from zcser.cli.errors import UsageError
 from zcser.cli.progress import Progress
 from zcser.cli.screen import screen
@@ -65,7 +65,7 @@ def _shareable(argument: str) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, and say whether all went well: 0, or 1 where a round trip failed, it was interrupted or nothing came."""
-    profile = _profile(arguments)
+    profile = named_profile(arguments)
     chosen = _payloads(arguments)
     places = exports.prepare(arguments)
     request = Request(
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         progress.clear()
     failure: ZcserError | None = None
     try:
-        exports.write(result, places)
+        exports.write(result, places, "this run", profile)
     except ZcserError as error:
         failure = error
     ledger = arguments.ledger or not set(LEDGER_OPERATIONS).isdisjoint(request.operations)
@@ -101,15 +101,6 @@ def run(arguments: argparse.Namespace) -> int:
     if failure is not None:
         raise failure
     return 0 if _went_well(result) else 1
-
-
-def _profile(arguments: argparse.Namespace) -> Profile | None:
-    """The profile to decide by after the report, None where none is named."""
-    if arguments.profile is not None:
-        return profile_of(arguments)
-    if arguments.set:
-        raise UsageError("--set changes a profile; name it with --profile")
-    return None
 
 
 def _asked_by(profile: Profile | None) -> tuple[str, ...]:

@@ -9,17 +9,19 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from zcser.cli.errors import UsageError
+from zcser.decide.profiles import PROFILES, Profile
 from zcser.measure.result import Result
 from zcser.measure.writing import write_whole
 from zcser.report import csv_table, markdown
 from zcser.report.document import document_of
 from zcser.report.flat import flat_table
 
-__all__ = ["Exports", "prepare", "write"]
+__all__ = ["Exports", "prepare", "write", "write_page"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Exports:
     json: tuple[Path, ...]
     markdown: tuple[Path, ...]
     csv: tuple[Path, ...]
+    page: Path | None
     folder: Path | None
     memory: bool
 
@@ -53,11 +56,12 @@ def prepare(arguments: argparse.Namespace) -> Exports:
         places(arguments.export_json, "result.json"),
         places(arguments.export_markdown, "report.md"),
         places(arguments.export_csv, "table.csv"),
+        None if arguments.report is None else Path(arguments.report),
         folder,
         arguments.memory,
     )
     seen = set()
-    for path in (*exports.json, *exports.markdown, *exports.csv):
+    for path in (*exports.json, *exports.markdown, *exports.csv, *filter(None, [exports.page])):
         _try(path)
         if path.resolve() in seen:
             raise UsageError(f"two exports to {path}: name different files")
@@ -91,8 +95,8 @@ def _try(path: Path) -> None:
         raise UsageError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def write(result: Result, exports: Exports) -> None:
-    """Write all that was asked for.
+def write(result: Result, exports: Exports, label: str, profile: Profile | None) -> None:
+    """Write all that was asked for; the page calls the result by the label, and decides by the profile.
 
     Raises
     ------
@@ -109,6 +113,23 @@ def write(result: Result, exports: Exports) -> None:
         text = csv_table.render(flat_table(result))
         for path in exports.csv:
             _write_text(path, text)
+    write_page([(label, result)], exports, profile)
+
+
+def write_page(results: Sequence[tuple[str, Result]], exports: Exports, profile: Profile | None) -> None:
+    """Write the page of one result or of several, each with the name that the page calls it by.
+
+    Raises
+    ------
+    UsageError
+        The place has become unwritable.
+    """
+    if exports.page is not None:
+        # The pictures are work that nobody else needs.
+        from zcser.report.page.render import Run, page
+
+        runs = [Run(label, result) for label, result in results]
+        _write_text(exports.page, page(runs, profile or PROFILES["server"]))
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -26,7 +26,7 @@ COMMANDS = {
     "evolve": "what changed between two schemas, and whether it is safe in each codec",
     "env": "this machine and how noisy it is",
     "doctor": "how small a change this machine can see now, and what to mend",
-    "report": "show or convert a result file",
+    "report": "show or convert a result file, or compare several on a page",
     "decide": "who wins for what your service does, by how much, and what would change it",
     "diff": "judge a new result file by an old one: what regressed, what improved",
 }
@@ -107,6 +107,9 @@ def _add_exports(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--export-json", metavar="FILE", help="write the result, everything included")
     group.add_argument("--export-markdown", metavar="FILE", help="write the report, with the ledger and the latencies")
     group.add_argument("--export-csv", metavar="FILE", help="write one line per measured cell, in ns and bytes")
+    group.add_argument(
+        "--report", metavar="FILE", help="write one page (HTML) to choose by: it opens from disk, without a network"
+    )
     group.add_argument("--ledger", action="store_true", help="show convert, guard, dump, load and restore apart")
     group.add_argument(
         "--memory",
@@ -222,7 +225,9 @@ def _add_evolve(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("result", metavar="RESULT.json", help="a file that zcser compare wrote")
+    parser.add_argument(
+        "result", nargs="+", metavar="RESULT.json", help="files that zcser compare wrote; several need --report"
+    )
     parser.add_argument(
         "--export-hdr", metavar="DIR", help="write each cell's latencies as HdrHistogram percentiles (.hgrm, in ns)"
     )
@@ -301,6 +306,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_doctor(parts["doctor"])
     _add_pinning(parts["doctor"])
     _add_report(parts["report"])
+    _add_profile(parts["report"], None)
     _add_exports(parts["report"])
     _add_decide(parts["decide"])
     _add_diff(parts["diff"])

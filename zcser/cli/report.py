@@ -1,4 +1,4 @@
-"""``zcser report``: show a result file, or write it in other formats."""
+"""``zcser report``: show a result file, write it in other formats, or compare several on a page."""
 
 from __future__ import annotations
 
@@ -6,18 +6,30 @@ import argparse
 from pathlib import Path
 
 from zcser.cli import exports
+from zcser.cli.decide import named_profile
+from zcser.cli.errors import UsageError
 from zcser.cli.screen import screen
+from zcser.decide.decision import decide
+from zcser.decide.profiles import Profile
 from zcser.measure.hdr import write_distributions
 from zcser.measure.result import load_result
+from zcser.report.decision import decision_document
 from zcser.report.document import document_of
+from zcser.report.model import one_line
+from zcser.report.sentence import verdict
 
 __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write what was asked for, then print the report."""
-    result = load_result(arguments.result)
-    exports.write(result, exports.prepare(arguments))
+    """Write what was asked for, then print the report; of several results, the sentence of each."""
+    profile = named_profile(arguments)
+    places = exports.prepare(arguments)
+    if len(arguments.result) > 1:
+        return _several(arguments, places, profile)
+    path = arguments.result[0]
+    result = load_result(path)
+    exports.write(result, places, Path(path).name, profile)
     if arguments.export_hdr is not None:
         write_distributions(result, Path(arguments.export_hdr))
     shown = document_of(
@@ -27,5 +39,27 @@ def run(arguments: argparse.Namespace) -> int:
         latency=arguments.latency,
         distribution=arguments.latency,
     )
-    screen().document(shown)
+    output = screen()
+    output.document(shown)
+    if profile is not None:
+        output.line()
+        output.document(decision_document(decide(result, profile)))
     return 0
+
+
+def _several(arguments: argparse.Namespace, places: exports.Exports, profile: Profile | None) -> int:
+    if places.page is None:
+        raise UsageError("several results are compared on a page: add --report FILE.html (zcser diff judges two)")
+    if places.json or places.markdown or places.csv or arguments.export_hdr is not None:
+        raise UsageError("of several results only --report can be written: name one result for the other exports")
+    results = [(_label(path, arguments.result), load_result(path)) for path in arguments.result]
+    exports.write_page(results, places, profile)
+    for label, result in results:
+        screen().line(f"{one_line(label)}: {verdict(result)}")
+    return 0
+
+
+def _label(path: str, paths: list[str]) -> str:
+    """The file's name; where another has the same, with its folder."""
+    names = [Path(other).name for other in paths]
+    return Path(path).name if names.count(Path(path).name) == 1 else "/".join(Path(path).parts[-2:])

@@ -32,6 +32,7 @@ __all__ = [
     "over_fields",
     "over_sizes",
     "over_sizes_by_profile",
+    "reading",
     "sweeps_of",
 ]
 
@@ -188,7 +189,7 @@ def _cost(figures: Figures, codec: str, task: str, *, unvalidated: bool) -> Inte
     return None if step is None else step.cost
 
 
-def _reading(figures: Figures, codec: str, *, unvalidated: bool) -> dict[float, Interval]:
+def reading(figures: Figures, codec: str, *, unvalidated: bool = False) -> dict[float, Interval]:
     """What a codec's reads cost by the number of fields; of two that read as many, the one of the partial reads counts."""
     curve: dict[float, Interval] = {}
     names = sorted(figures.leaves, key=lambda name: name in {"read-field", "touch-all"})
@@ -201,7 +202,7 @@ def _reading(figures: Figures, codec: str, *, unvalidated: bool) -> dict[float, 
 
 def over_fields(figures: Figures, left: str, right: str, *, unvalidated: bool = False) -> Comparison:
     """Reading k fields with one codec against reading as many with another, each by its fastest way."""
-    left_curve, right_curve = (_reading(figures, codec, unvalidated=unvalidated) for codec in (left, right))
+    left_curve, right_curve = (reading(figures, codec, unvalidated=unvalidated) for codec in (left, right))
     return compare_curves(left, right, (left_curve, right_curve), "fields")
 
 
@@ -210,7 +211,7 @@ def break_even(figures: Figures, lazy: str, whole: str, *, unvalidated: bool = F
 
     The right curve is the cost of ``decode``, of however many fields; reading them from the value is not in it.
     """
-    curve = _reading(figures, lazy, unvalidated=unvalidated)
+    curve = reading(figures, lazy, unvalidated=unvalidated)
     decode = _cost(figures, whole, "decode", unvalidated=unvalidated)
     flat = {} if decode is None else dict.fromkeys(curve, decode)
     return compare_curves(lazy, f"decode of {whole}", (curve, flat), "fields")

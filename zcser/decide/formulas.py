@@ -47,7 +47,8 @@ def as_json(result: Result) -> dict[str, Any]:
         "message_bytes", "named_fields", "tasks" (what can be asked for as write or read), "stand_ins" (task to the operation
         that stands for it) and "candidates". A candidate has "codec", "writer", "wire_bytes", "packed_bytes"; "steps" by task,
         "trusting" with those that are others where bytes may be taken on trust, and "missing" with the reasons of tasks
-        without a step. A step has "operation", "value", "low", "high", "p99_ns", "p999_ns" and "flags". Times are in ns.
+        without a step. A step has "operation", "value", "low", "high", "processes", "p99_ns", "p999_ns" and "flags". Times
+        are in ns.
     """
     return {
         "ratio": MIN_RATIO,
@@ -102,6 +103,7 @@ def _step(step: Step) -> dict[str, Any]:
         "value": step.cost.value,
         "low": step.cost.low,
         "high": step.cost.high,
+        "processes": step.processes,
         "p99_ns": step.p99_ns,
         "p999_ns": step.p999_ns,
         "flags": list(step.flags),

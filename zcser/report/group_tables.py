@@ -5,13 +5,14 @@ from __future__ import annotations
 from zcser.core.units import bytes_text
 from zcser.measure.composite import COMPOSITES
 from zcser.measure.compression import COMPRESSORS
+from zcser.measure.operations import GUARD
 from zcser.measure.partial import READS
 from zcser.measure.result import PayloadRecord
 from zcser.report.cells import Grid
 from zcser.report.model import NOT_TAKEN, Column, Entry, Table, one_line
-from zcser.report.tables import Maker, cost_maker, table_of
+from zcser.report.tables import TITLES, Maker, cost_maker, table_of
 
-__all__ = ["GROUP_TITLES", "composite_table", "partial_table", "reads_note", "sizes_table"]
+__all__ = ["GROUP_TITLES", "composite_table", "further_table", "partial_table", "reads_note", "sizes_table"]
 
 READ_TITLES = {name: name.replace("-", " ") for name in READS}
 COMPRESSION_TITLES = {
@@ -75,7 +76,7 @@ def sizes_table(grid: Grid) -> Table | None:
 def _memory_entry(grid: Grid, codec: str) -> Entry:
     cell = grid.cells.get((codec, "decode"))
     found = None if cell is None else cell.deep_size
-    return NOT_TAKEN if found is None else Entry(bytes_text(found.memory_bytes))
+    return NOT_TAKEN if found is None else Entry(bytes_text(found.memory_bytes), value=found.memory_bytes)
 
 
 def _packed_maker(grid: Grid, operation: str) -> Maker:
@@ -85,9 +86,16 @@ def _packed_maker(grid: Grid, operation: str) -> Maker:
         if size is None:
             return grid.missing_entry(codec, operation) or NOT_TAKEN
         share = f"{100 * size.wire_bytes / size.plain_bytes:.0f}%" if size.plain_bytes else ""
-        return Entry(bytes_text(size.wire_bytes), share)
+        return Entry(bytes_text(size.wire_bytes), share, value=size.wire_bytes)
 
     return entry
+
+
+def further_table(grid: Grid) -> Table | None:
+    """The operations that no other table has: those of a newer writer, or of a hand."""
+    names = dict.fromkeys(name for _, name in grid.cells if name not in {*TITLES, *GROUP_TITLES, GUARD})
+    columns = [(Column(one_line(name) or "?", "further"), cost_maker(grid, name)) for name in names]
+    return table_of("Operations that this version does not know", grid, columns)
 
 
 def composite_table(grid: Grid) -> Table | None:

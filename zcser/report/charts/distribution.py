@@ -17,9 +17,10 @@ from zcser.report.markup import Html, plain_name, tag
 __all__ = ["distribution_svg"]
 
 # Pixels of the picture, and of its rows.
-_WIDTH, _LABELS, _MARGIN = 720, 160, 30
+_WIDTH, _LABELS, _MARGIN = 720, 160, 32
 _ROW, _HEIGHT, _HEAD, _FOOT = 30, 24, 28, 26
-_BARS = 144
+_BAR = 4
+_BARS = (_WIDTH - _LABELS - _MARGIN) // _BAR
 _LEVELS = 64
 COLORS = {"p50": "#1a7f37", "p99": "#cf222e"}
 _LEAST = 3
@@ -73,21 +74,24 @@ def _grid_lines(axis: Axis, bottom: float) -> Iterator[Html]:
 
 
 def _row(codec: str, latency: Latency, axis: Axis, base: int) -> Html:
-    width = (_WIDTH - _LABELS - _MARGIN) / _BARS
-    bars = []
+    # Strokes from the base up, each begun where the last one ended: the shortest text for what is most of a page.
+    strokes = []
+    x, y = 0, 0
     for column, height in enumerate(heights(column_counts(latency, axis, _BARS), _LEVELS)):
         if height:
-            tall = _LEAST + (_HEIGHT - _LEAST) * (height - 1) / (_LEVELS - 1)
-            bars.append(f"M{at(_LABELS + column * width)} {base}v{at(-tall)}h{at(width)}v{at(tall)}")
+            tall = round(_LEAST + (_HEIGHT - _LEAST) * (height - 1) / (_LEVELS - 1))
+            place = _LABELS + _BAR * column + _BAR // 2
+            strokes.append(f"m{place - x} {base - y}v{-tall}")
+            x, y = place, base - tall
     marks = [
-        _mark(name, _x(axis, time_ns), time_ns, base)
+        _mark(name, COLORS[name], _x(axis, time_ns), base, _HEIGHT)
         for name, time_ns in (("p50", latency.p50_ns), ("p99", latency.p99_ns))
         if time_ns is not None
     ]
     return tag(
         "g",
         label(codec, 0, base - 6, longest=LABEL),
-        tag("path", d="".join(bars), opacity="0.4", class_="samples"),
+        tag("path", d="".join(strokes), stroke="currentColor", stroke_width=_BAR, opacity="0.4", class_="samples"),
         marks,
         data_codec=plain_name(codec),
         data_row=_ROW,
@@ -99,26 +103,18 @@ def _legend() -> list[Html]:
     drawn = []
     for number, (name, color) in enumerate(COLORS.items()):
         x = _WIDTH - _MARGIN - 110 + 60 * number
-        drawn.append(_stroke(name, color, x, 18, 14))
+        drawn.append(_mark(name, color, x, 18, 14))
         drawn.append(label(name, x + 6, 16, opacity="0.8"))
     return drawn
 
 
-def _stroke(name: str, color: str, x: float, base: float, height: float, *inside: Html) -> Html:
+def _mark(name: str, color: str, x: float, base: float, height: float) -> Html:
+    """A line where a percentile is: p50 whole, p99 dashed."""
     return tag(
-        "line",
-        *inside,
-        x1=at(x),
-        y1=at(base),
-        x2=at(x),
-        y2=at(base - height),
+        "path",
+        d=f"M{at(x)} {at(base)}v{at(-height)}",
         stroke=color,
         stroke_width=2,
         stroke_dasharray=None if name == "p50" else "4 2",
         class_=name,
     )
-
-
-def _mark(name: str, x: float, time_ns: float, base: int) -> Html:
-    """A line where a percentile is: p50 whole, p99 dashed."""
-    return _stroke(name, COLORS[name], x, base, _HEIGHT, tag("title", f"{name} {duration_text(time_ns)}"))
