@@ -86,4 +86,7 @@ def test_compare_measures_what_the_profile_weighs_besides_the_usual(folder, caps
     monkeypatch.setattr("zcser.cli.compare.measure", lambda request, progress: asked.append(request) or realistic())
     main(["compare", "--payload", "batch-meta", "--profile", "proxy"])
     main(["compare", "--payload", "batch-meta", "--profile", "proxy", "--ops", "encode,decode"])
-    assert [request.operations for request in asked] == [(*DEFAULT, "read-2", "read-2-unverified"), ("encode", "decode")]
+    assert [request.operations for request in asked] == [
+        (*DEFAULT, "read-2", "read-2-unverified"),
+        ("encode", "decode"),
+    ]
