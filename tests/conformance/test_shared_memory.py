@@ -104,7 +104,7 @@ def turns_of(name: str) -> list[Callable[[], object]]:
 def test_20_no_operation_leaves_an_object_behind(name):
     # One object that is left by each call shows, and one by each third call.
     for turn in turns_of(name):
-        assert blocks_left(turn, calls=300) < 100
+        assert blocks_left(turn, calls=100) < 33
 
 
 @pytest.mark.parametrize("name", codecs())
