@@ -1,5 +1,7 @@
-"""Glue by hand for fastavro: dicts in which an unsigned number of 64 bits is its bytes, an enum the name of its symbol, and
-what may be null stands beside the name of its branch, without which fastavro tries one branch after the other.
+"""Glue by hand for fastavro: dicts in the form of our Avro schemas.
+
+An unsigned number of 64 bits is its bytes, an enum the name of its symbol, and what may be null stands beside the name of
+its branch, without which fastavro tries one branch after the other.
 """
 
 from __future__ import annotations
@@ -151,16 +153,12 @@ def _telemetry(datum: Datum) -> Telemetry:
         datum["time_ns"],
         Severity[datum["severity"]],
         datum["message"],
-        Resource(
-            resource["service"], resource["host"], resource["pid"], resource["region"], resource["accelerator"]
-        ),
+        Resource(resource["service"], resource["host"], resource["pid"], resource["region"], resource["accelerator"]),
         datum["labels"],
         {key: int.from_bytes(number, "little") for key, number in datum["counters"].items()},
         datum["gauges"],
         [
-            Stage(
-                stage["name"], stage["started_ns"], int.from_bytes(stage["duration_ns"], "little"), stage["error"]
-            )
+            Stage(stage["name"], stage["started_ns"], int.from_bytes(stage["duration_ns"], "little"), stage["error"])
             for stage in datum["stages"]
         ],
     )
@@ -179,9 +177,7 @@ def _request_datum(value: InferRequest) -> Datum:
         "priority": value.priority,
         "flags": value.flags,
         "temperature": value.temperature,
-        "params": [
-            {"key": param.key, "value": (_BRANCHES[type(param.value)], param.value)} for param in value.params
-        ],
+        "params": [{"key": param.key, "value": (_BRANCHES[type(param.value)], param.value)} for param in value.params],
         "tensors": tensors,
     }
 

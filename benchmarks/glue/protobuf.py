@@ -36,9 +36,9 @@ _MICROSECOND = dt.timedelta(microseconds=1)
 # The numbers that the enums of the message definition have.
 _DTYPE_NUMBERS = {np.dtype(np.int32): 7, np.dtype(np.float32): 10}
 _DTYPES = {number: dtype for dtype, number in _DTYPE_NUMBERS.items()}
-_REASONS = {number: reason for number, reason in enumerate(FinishReason, 1)}
+_REASONS = dict(enumerate(FinishReason, 1))
 _REASON_NUMBERS = {reason.value: number for number, reason in _REASONS.items()}
-_STATES = {number: state for number, state in enumerate(State, 1)}
+_STATES = dict(enumerate(State, 1))
 _STATE_NUMBERS = {state.value: number for number, state in _STATES.items()}
 _CACHE_DTYPES = {dtype.value: dtype for dtype in CacheDType}
 _SEVERITIES = {severity.value: severity for severity in Severity}

@@ -151,16 +151,11 @@ def _telemetry(tree: Tree) -> Telemetry:
         tree["time_ns"],
         _SEVERITIES[tree["severity"]],
         tree["message"],
-        Resource(
-            resource["service"], resource["host"], resource["pid"], resource["region"], resource["accelerator"]
-        ),
+        Resource(resource["service"], resource["host"], resource["pid"], resource["region"], resource["accelerator"]),
         tree["labels"],
         tree["counters"],
         tree["gauges"],
-        [
-            Stage(stage["name"], stage["started_ns"], stage["duration_ns"], stage["error"])
-            for stage in tree["stages"]
-        ],
+        [Stage(stage["name"], stage["started_ns"], stage["duration_ns"], stage["error"]) for stage in tree["stages"]],
     )
 
 
@@ -266,9 +261,7 @@ def _job_of_json(tree: Tree) -> Job:
         Decimal(tree["budget"]),
         set(tree["tags"]),
         [
-            Charge(
-                charge["model"], charge["tokens"], Decimal(charge["price"]), dt.date.fromisoformat(charge["day"])
-            )
+            Charge(charge["model"], charge["tokens"], Decimal(charge["price"]), dt.date.fromisoformat(charge["day"]))
             for charge in tree["charges"]
         ],
     )
