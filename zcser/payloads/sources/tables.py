@@ -104,9 +104,12 @@ class TableFiles(Source):
 
         path = checked(file, most_bytes=None)
         try:
-            return self._parquet(path) if path.suffix.lower() == ".parquet" else self._csv(path)
+            table = self._parquet(path) if path.suffix.lower() == ".parquet" else self._csv(path)
+            # Reading looks at no text: what is not UTF-8 would be found where a row is made.
+            table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as error:
             refuse(file, f"not {path.suffix}: {error}")
+        return table
 
     def _parquet(self, path: Path) -> pa.Table:
         import pyarrow.parquet as pq
