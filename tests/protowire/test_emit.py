@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto, FileDescriptorSet
 
+import zcser
 from tests.conformance.schemas import CASES
 from tests.protowire.protoc import compile_protos
 from zcser.core.errors import SchemaError
@@ -134,3 +135,10 @@ def test_a_chain_of_records_longer_than_the_stack_has_a_text():
     chain = [_record(f"R{n}", {"next": Ref(f"R{n + 1}")}) for n in range(1500)]
     text = emit_proto(_schema(*chain, _record("R1500", {})))
     assert text.count("message ") == 1501
+
+
+def test_a_schema_of_protobuf_is_not_written_again_as_another():
+    # A sint32 would become an int32, which has other bytes.
+    given = zcser.load_proto('syntax = "proto3"; message M { sint32 a = 1; }')
+    with pytest.raises(SchemaError, match="a protobuf schema already"):
+        emit_proto(given)

@@ -158,6 +158,24 @@ def test_values_of_all_classes_come_back_by_every_codec(value):
             assert zcser.equal(zcser.at(found, (field.name,)), getattr(value, field.name))
 
 
+class Renamed(msgspec.Struct, rename="camel"):
+    first_name: str
+    kind: int = msgspec.field(default=3, name="type")
+    inner: Renamed | None = None
+
+
+def test_a_struct_that_renames_fields_is_written_and_read_as_msgspec_does():
+    value = Renamed("Ada", inner=Renamed("Bob", kind=4))
+    codec = zcser.codec("json", Renamed)
+    theirs = msgspec.json.encode(value)
+    assert codec.encode(value) == theirs
+    assert codec.decode(theirs) == value
+    view = zcser.codec("flatbuffers", Renamed).view(zcser.codec("flatbuffers", Renamed).encode(value))
+    assert view.inner.first_name == "Bob"
+    with pytest.raises(DecodeError, match="firstName"):
+        codec.decode(b'{"first_name": "Ada"}')
+
+
 def test_a_model_is_written_and_read_as_pydantic_does_by_alias():
     codec = zcser.codec("json", Model)
     theirs = model().model_dump_json(by_alias=True, exclude={"read", "chosen"})

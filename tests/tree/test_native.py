@@ -179,7 +179,7 @@ def test_what_the_c_part_takes_is_what_it_says():
     assert isinstance(plain.encode.__self__, _tree.Coder)
     assert isinstance(plain.decode.__self__, _tree.Coder)
     for other in (list[bytes], CASES["tensors"], CASES["recursive"]):
-        assert not isinstance(registry.codec("json", other).encode.__self__, _tree.Coder)
+        assert not isinstance(getattr(registry.codec("json", other).encode, "__self__", None), _tree.Coder)
 
 
 def test_decode_takes_its_arguments_as_it_does_elsewhere():

@@ -29,10 +29,6 @@ def avro_writer(plan: Plan, options: Options, normaliser: Normaliser) -> Callabl
     return _Writer(plan, options, normaliser).compile()
 
 
-def _eight_bytes(number: int) -> bytes:
-    return number.to_bytes(8, "little")
-
-
 class _Writer(Writer):
     def __init__(self, plan: Plan, options: Options, normaliser: Normaliser) -> None:
         super().__init__(plan.schema, FORM, options, normaliser)
@@ -58,7 +54,7 @@ class _Writer(Writer):
     def int_(self, type_: Int, x: str) -> None:
         super().int_(type_, x)
         if self.plan.is_fixed(type_):
-            self.source.line(f"{x} = {self.known(_eight_bytes)}({x})")
+            self.source.line(f"{x} = {x}.to_bytes(8, 'little')")
 
     def enum(self, type_: Enum, x: str) -> None:
         super().enum(type_, x)  # leaves the member's value
@@ -82,7 +78,7 @@ class _Writer(Writer):
         self.source.line(f"{out} = []")
         with self.deeper_level(), self.source.block(f"for {key}, {value} in {x}.items():"):
             if self.plan.is_fixed(type_.key):
-                self.source.line(f"{key} = {self.known(_eight_bytes)}({key})")
+                self.source.line(f"{key} = {key}.to_bytes(8, 'little')")
             self.emit(type_.value, value)
             self.source.line(f"{out}.append({{'key': {key}, 'value': {value}}})")
         self.source.line(f"{x} = {out}")

@@ -21,6 +21,9 @@ _ASCII = {"µ": "u", "≥": ">", "·": "*", "─": "-", "ᵘ": "u", "ʰ": "h", "
 
 NARROWEST = 60
 
+_MOST_CHARACTERS = 560
+"""Of an error."""
+
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
@@ -46,8 +49,11 @@ def abandon_stdout() -> None:
 
 
 def error_line(message: str) -> None:
-    """One line on stderr, whatever the message holds."""
-    print(f"zcser: {one_line(message)}", file=sys.stderr)
+    """One line on stderr, whatever the message holds. Of one that quotes much of a file, the middle is left out."""
+    line = one_line(message)
+    if len(line) > _MOST_CHARACTERS:
+        line = f"{line[: _MOST_CHARACTERS - 100]} ... {line[-90:]}"
+    print(f"zcser: {line}", file=sys.stderr)
 
 
 def width() -> int:

@@ -53,6 +53,7 @@ class AvroCodec(TreeWriter[T]):
     wire = "avro"
     library = "fastavro"
     form = FORM
+    guards_in_c = False
     ends_itself = True
     self_delimiting = True
 
@@ -74,10 +75,6 @@ class AvroCodec(TreeWriter[T]):
         """Version of fastavro, and whether its C extension runs."""
         pure = fastavro.schemaless_reader.__module__ == "fastavro._read_py"
         return fastavro.__version__, "pure Python" if pure else "C extension"
-
-    def _coder(self, *_: Any) -> None:
-        # The C part is for trees that are what the value is.
-        return None
 
     def _writer(self) -> Callable[[Any], Any]:
         return avro_writer(self._plan, self.options, self._normalise)

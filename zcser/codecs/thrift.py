@@ -75,6 +75,7 @@ class _ThriftCodec(TreeWriter[T]):
 
     library = "thrift"
     form = FORM
+    guards_in_c = False
     ends_itself = True
     self_delimiting = True
 
@@ -93,10 +94,6 @@ class _ThriftCodec(TreeWriter[T]):
         from importlib.metadata import version  # which takes 20 ms to import
 
         return version("thrift"), "C++ extension"
-
-    def _coder(self, *_: Any) -> None:
-        # The C part is for trees that are what the value is.
-        return None
 
     def _writer(self) -> Callable[[Any], Any]:
         return thrift_writer(self._structs, self.options, self._normalise)

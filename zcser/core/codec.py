@@ -388,4 +388,4 @@ class Codec(Generic[T]):
             """The library's own object of a message: the first half of `decode`."""
 
         def restore(self, native: Any) -> T:
-            """The value of the library's own object: the second half of `decode`."""
+            """The value of the library's own object, which may be used up: the second half of `decode`."""

@@ -80,6 +80,6 @@ def flatc() -> str:
 
 
 def _sources(definition: Definition, folder: Path) -> list[str]:
-    """The text of the file and of all that it includes. Their names are relative to its folder."""
+    """The text of the file and of all that it includes, comments of any encoding. Names are relative to its folder."""
     names = [item.filename.removeprefix("//") for item in definition.schema.fbs_files or ()]
-    return [(folder / name).read_text(encoding="utf-8") for name in names]
+    return [(folder / name).read_text(encoding="utf-8", errors="replace") for name in names]

@@ -198,7 +198,8 @@ class _Operations(_Around[T]):
 
     def encode_lines(self, values: Iterable[T]) -> bytes:
         """See `Codec.encode_lines`."""
-        return self._codec.encode_lines(map(self._lowered, values))
+        # The inner class's own, over this codec's encode: an error is in the terms of the value.
+        return self.inner.encode_lines(self, values)
 
     def decode(self, data: Buffer, *, copy: bool = True) -> T:
         """See `Codec.decode`."""
@@ -212,7 +213,8 @@ class _Operations(_Around[T]):
 
     def decode_lines(self, data: Buffer, *, copy: bool = True) -> Iterator[T]:
         """See `Codec.decode_lines`."""
-        return map(self._lifted, self._codec.decode_lines(data, copy=copy))
+        # As above, over this codec's decode: whatever is refused, the error says the line.
+        return self.inner.decode_lines(self, data, copy=copy)
 
     def view(self, data: Buffer, *, verify: bool = True) -> View:
         """See `Codec.view`."""

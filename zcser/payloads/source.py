@@ -21,7 +21,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from zcser.core.errors import EncodeError, SchemaError
+from zcser import registry
+from zcser.core.errors import EncodeError, SchemaError, ZcserError
 from zcser.core.fidelity import field_names
 from zcser.payloads import functions
 from zcser.payloads.base import Payload, PayloadError
@@ -175,7 +176,9 @@ def _from_function(reference: str, fields: tuple[str, ...], schema: Schema | Non
             raise PayloadError(f"{reference}: the payload has a schema of its own; leave the other one out")
         return _users_payload(values, reference, fields)
     classes = {type(value) for value in values}
-    if schema is not None:
+    if all(hasattr(cls, "DESCRIPTOR") and hasattr(cls, "SerializeToString") for cls in classes):
+        schema, values = _of_messages(reference, schema, values)
+    elif schema is not None:
         pass
     elif not any(field_names(value) is not None for value in values):
         schema = _described(reference, lambda: infer(values))
@@ -197,6 +200,22 @@ def _from_function(reference: str, fields: tuple[str, ...], schema: Schema | Non
         values=((f"value {number}" if len(values) > 1 else "", values[number]) for number in chosen),
         fields=fields,
     )
+
+
+def _of_messages(reference: str, schema: Schema | None, values: Sequence[Any]) -> tuple[Schema, list[Any]]:
+    """The schema of messages of a class that protoc generated, and what they hold in dicts, which every codec takes."""
+    from zcser.protowire.load import load_message
+
+    classes = {type(value) for value in values}
+    if len(classes) > 1:
+        names = ", ".join(sorted(cls.__name__ for cls in classes))
+        raise PayloadError(f"{reference}: the messages are of several classes ({names}); return messages of one")
+    try:
+        schema = load_message(classes.pop()) if schema is None else schema
+        codec: Any = registry.codec("protobuf", schema)
+        return schema, [codec.restore(value) for value in values]
+    except ZcserError as error:
+        raise PayloadError(f"{reference}: {error}") from error
 
 
 def _chosen(reference: str, values: Sequence[Any]) -> list[int]:

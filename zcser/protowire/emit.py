@@ -16,8 +16,10 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
 )
 
+from zcser.core.errors import SchemaError
 from zcser.lower.wire import wire_schema
 from zcser.protowire.descriptors import file_descriptor
+from zcser.protowire.given import ProtoSchema
 from zcser.protowire.planner import plan_of
 from zcser.schema.from_python import schema_of
 
@@ -55,9 +57,13 @@ def emit_proto(schema: Any, *, package: str = "zcser") -> str:
     Raises
     ------
     SchemaError
-        protobuf has no form for a part of the schema.
+        protobuf has no form for a part of the schema; or it came from protobuf, whose bytes have more forms than it tells
+        of (``sint64``, ``fixed64``, defaults): its messages are those of its own file.
     """
-    file = file_descriptor(plan_of(wire_schema(schema_of(schema))), package)
+    found = schema_of(schema)
+    if isinstance(found, ProtoSchema):
+        raise SchemaError("it is a protobuf schema already; its messages are those of its own file")
+    file = file_descriptor(plan_of(wire_schema(found)), package)
     return "\n".join(_file(file)) + "\n"
 
 

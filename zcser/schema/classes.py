@@ -136,7 +136,13 @@ def _pydantic_default(item: Any) -> Default:
 
 
 def wire_names(cls: type) -> dict[str, str]:
-    """Names that fields have in messages, where they are not those of the attributes: pydantic's aliases."""
+    """Names that fields have in messages, where they are not those of the attributes.
+
+    They are pydantic's aliases, and what ``rename=`` of a Struct or ``name=`` of its field say.
+    """
+    if is_struct(cls):
+        msgspec: Any = sys.modules["msgspec"]
+        return {item.name: item.encode_name for item in msgspec.structs.fields(cls) if item.encode_name != item.name}
     if not is_pydantic(cls):
         return {}
     fields: Mapping[str, Any] = cls.__pydantic_fields__  # type: ignore[attr-defined]  # of every model

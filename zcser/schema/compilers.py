@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,12 @@ __all__ = ["compile_schema", "source_file"]
 
 _SECONDS = 60
 """For a compiler, which needs milliseconds."""
+
+_MOST_REASONS = 5
+"""Told of those that a compiler gives: the first is the cause of most others."""
+
+_LOGGED = re.compile(r"WARNING: All log messages|[IWE]\d{4} ")
+"""What protoc's logging writes, and not protoc."""
 
 
 def source_file(source: str | os.PathLike[str], suffix: str, folder: str) -> Path:
@@ -77,6 +84,9 @@ def compile_schema(name: str, command: Sequence[str], folder: str, *, is_reason:
         raise CodecUnavailableError(f"{command[0]} cannot be run: {error.strerror or error}") from error
     if done.returncode:
         printed = (done.stderr + done.stdout).replace(f"{folder}{os.sep}", "")
-        lines = [line.strip() for line in printed.splitlines() if line.strip()]
-        reason = "; ".join(list(filter(is_reason, lines)) or lines) or "without a reason"
-        raise SchemaError(f"{name} refuses it: {reason}")
+        # flatc says some of its reasons below all of its usage, behind a line of its own.
+        printed = re.sub(r"^error:\s*\n\s*", "error: ", printed, flags=re.MULTILINE)
+        lines = [line.strip() for line in printed.splitlines() if line.strip() and not _LOGGED.match(line)]
+        reasons = list(filter(is_reason, lines)) or lines or ["without a reason"]
+        more = f"; and {len(reasons) - _MOST_REASONS} more" if len(reasons) > _MOST_REASONS else ""
+        raise SchemaError(f"{name} refuses it: {'; '.join(reasons[:_MOST_REASONS])}{more}")

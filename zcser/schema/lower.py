@@ -5,7 +5,7 @@
    its order. All else stays as it is, class and all, and is never touched.
 2. In a union the Python type must still tell the options apart. A record there has a stand-in class of its own; a logical
    value or a set whose wire form is another option's is *boxed*: in a record of one field, ``value``.
-3. A field of a pydantic model that has an alias has it in messages too.
+3. A field of a pydantic model that has an alias has it in messages too, and so has a renamed field of a Struct.
 4. Where nothing has to be lowered there is no lowering.
 """
 
@@ -150,8 +150,8 @@ def _on_the_way(schema: Schema) -> frozenset[str]:
 
 
 def _is_made_apart(cls: type) -> bool:
-    """Whether a class is not made by a call with its fields by name."""
-    return is_pydantic(cls) or bool(keywords_of(cls))
+    """Whether a class is not made by a call with its fields by the names that they have in messages."""
+    return is_pydantic(cls) or bool(keywords_of(cls)) or bool(wire_names(cls))
 
 
 def _touches(type_: Type, records: frozenset[str] | set[str]) -> bool:

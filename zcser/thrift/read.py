@@ -194,7 +194,7 @@ class _Reader(Reader):
 
     def record(self, record: Record) -> None:
         self.level = "n"
-        with self.source.block(f"def {self.functions[record.name]}(s{', n' if self.deep else ''}):"):
+        with self.source.block(f"def {self.functions[record.name]}({self.parameters('s')}):"):
             self.bound_depth()
             if record.cls is None:
                 self.dict_(record)

@@ -12,16 +12,17 @@ from zcser.core.codec import Codec, CodecInfo
 from zcser.core.errors import DecodeError, EncodeError
 from zcser.core.options import Options
 from zcser.schema.depth import refuse_deep
-from zcser.schema.model import Enum, Float, Int, Optional, Schema, Union
+from zcser.schema.model import Bytes, Enum, Float, Int, Optional, Schema, Union
 from zcser.schema.normal import Normaliser
 from zcser.tree.explain import explain
-from zcser.tree.form import Form, refuse_unfit
+from zcser.tree.form import Form, parts_of, refuse_unfit
 from zcser.tree.keys import KeyNormaliser
-from zcser.tree.native import make_coder
+from zcser.tree.native import make_coder, make_tree_coder
 from zcser.tree.numbers import NumberNormaliser
-from zcser.tree.read import tree_reader
+from zcser.tree.objects import checked, decoding, unchecked
+from zcser.tree.read import tree_opener, tree_reader
 from zcser.tree.tensors import writes_numbers
-from zcser.tree.write import tree_writer
+from zcser.tree.write import tree_builder, tree_writer
 
 if TYPE_CHECKING:
     from zcser.native import _tree
@@ -37,6 +38,8 @@ class TreeReader(Codec[T]):
     form: ClassVar[Form]
     ends_itself: ClassVar[bool]
     """Whether even a number that was cut short is refused; JSON text has no end mark for a bare number."""
+    guards_in_c: ClassVar[bool] = True
+    """Whether its trees are those of `zcser.tree.form`, which the C part knows."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -49,19 +52,30 @@ class TreeReader(Codec[T]):
         refuse_deep(schema, options.limits, self.name)
         self._read = self._reader(copy=True)
         self._read_nocopy = self._reader(copy=False)
+        self._has_bytes = any(isinstance(part, Bytes) for part in parts_of(schema))
         self._delimited = self.ends_itself or not _may_be_number(schema.root)
 
     def _seal(self) -> None:
         coder = self._coder(None, None, None)
         if coder is not None:
             # Its own methods, so that a call has no frame of Python's between the caller and C.
-            self._read = self._read_nocopy = coder.read
+            self._read = coder.read
+            if not self._has_bytes:
+                self._read_nocopy = coder.read
             self.decode = coder.decode  # type: ignore[method-assign]
+        elif (trees := self._tree_coder(None)) is not None:
+            open_ = tree_opener(self.schema, self.form, self.options)
+            self.restore = checked(trees.read, open_, self.restore)  # type: ignore[assignment, method-assign]
+            self.decode = decoding(trees.decode, open_, self.decode, aliases=self._has_bytes)  # type: ignore[method-assign]
+        elif self.options.guard == "off":
+            self.restore = unchecked(self._read, self.restore)  # type: ignore[assignment, method-assign]
         super()._seal()
 
     def _coder(
         self, dumps: Callable[[Any], bytes] | None, encode: Callable[[Any], bytes] | None, write: Any
     ) -> _tree.Coder | None:
+        if not self.guards_in_c:
+            return None
         return make_coder(
             self.schema,
             self.form,
@@ -73,6 +87,11 @@ class TreeReader(Codec[T]):
             write=write,
             read=self._read,
         )
+
+    def _tree_coder(self, dumps: Callable[[Any], bytes] | None) -> _tree.Coder | None:
+        if not self.guards_in_c or self.options.guard == "off":
+            return None
+        return make_tree_coder(self.schema, self.form, self.options, dumps=dumps, loads=self._loads)
 
     def _reader(self, *, copy: bool) -> Callable[[Any], Any]:
         """A function from a tree to its value."""
@@ -174,6 +193,12 @@ class TreeWriter(TreeReader[T]):
             if coder is not None:
                 self._write = coder.write if self._guarded else None
                 self.encode = coder.encode  # type: ignore[assignment, method-assign]
+            elif (trees := self._tree_coder(self._dumps)) is not None:
+                build = tree_builder(self.schema, self.form, self.options, self._normalise)
+                self.convert = checked(build, trees.write, self.convert)  # type: ignore[assignment, method-assign]
+                self.encode = checked(build, trees.encode, self.encode)  # type: ignore[assignment, method-assign]
+            elif self._write is not None and not self._guarded:
+                self.convert = unchecked(self._write, self.convert)  # type: ignore[assignment, method-assign]
         super()._seal()
 
     def _dumps(self, tree: Any, /) -> bytes:

@@ -21,12 +21,29 @@ from typing import Any
 import numpy.typing as npt
 
 from zcser.core.errors import SchemaError
-from zcser.schema.model import Enum, Int, Kind, List, Map, Optional, Ref, Schema, Type, Union, walk
+from zcser.schema.model import (
+    Bytes,
+    Enum,
+    Int,
+    Kind,
+    List,
+    Map,
+    Optional,
+    Ref,
+    Schema,
+    Tensor,
+    Type,
+    Union,
+    walk,
+)
 
 __all__ = [
+    "BIG",
     "Form",
     "is_plain",
+    "is_plain_tree",
     "is_tagged",
+    "may_be_big",
     "parts_of",
     "refuse_unbounded",
     "refuse_unfit",
@@ -151,10 +168,37 @@ def parts_of(schema: Schema) -> list[Type]:
     return [part for type_ in types for part in walk(type_)]
 
 
+BIG = 4096
+"""Bytes of a payload from which on splicing (`zcser.tree.splice`) is quicker than the library's own copies."""
+
+
+def may_be_big(type_: Type) -> bool:
+    """Whether values of a type may be a payload of `BIG` bytes or more."""
+    return isinstance(type_, Tensor) or (isinstance(type_, Bytes) and (type_.size is None or type_.size >= BIG))
+
+
 def is_plain(schema: Schema, form: Form) -> bool:
-    """Whether every normal value is its own tree, and holds no bytes: records are dicts, whose keys keep their order."""
-    no_bytes = all(part.kind not in {Kind.BYTES, Kind.TENSOR} for part in parts_of(schema))
-    return no_bytes and stands_as_itself(schema.root, schema, form)
+    """Whether every normal value is its own tree, and holds no payload: records are dicts, whose keys keep their order."""
+    return not any(map(may_be_big, parts_of(schema))) and stands_as_itself(schema.root, schema, form)
+
+
+def is_plain_tree(schema: Schema, form: Form) -> bool:
+    """Whether every tree holds builtins alone, and no payload, as that of a plain schema does; records are of any class."""
+    for part in parts_of(schema):
+        if may_be_big(part):
+            return False
+        match part:
+            case Bytes() if not form.native_bytes:
+                return False
+            case Int() if widens(part, form):
+                return False
+            case List(container="tuple") if form.keeps_tuples:
+                return False
+            case Map(key=key) if form.key_fault is not None or (form.text_keys and key.kind is not Kind.STR):
+                return False
+            case Union() if is_tagged(part, form):
+                return False
+    return True
 
 
 def refuse_unbounded(schema: Schema, codec: str | None) -> None:

@@ -460,6 +460,8 @@ class _Reader:
         for label, below in found.properties.items():
             type_ = self.type_(below, label)
             number = below.node.get("x-zcser-id", fields[-1].id + 1 if fields else 1)
+            if type(number) is not int:
+                refuse(f"x-zcser-id: a number is needed, not {brief(number)}", below.steps)
             fields.append(Field(label, type_, number, label in found.required))
             if "default" in below.node:
                 self.defaults.append((own, label, type_, below.node["default"], below.steps))

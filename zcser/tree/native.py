@@ -1,9 +1,10 @@
-"""Guards in C over values that are their own trees: what the C part is given, and where it is used.
+"""Guards in C over values that are their own trees, and over trees: what the C part is given, and where it is used.
 
 1. The C part takes a value that is normal already, and a tree that needs no more than floats in the place of ints, which
    is what nearly all are. Whatever else comes it hands to the generated walks of `zcser.tree.write` and
    `zcser.tree.read`, so that results and errors are the same with it and without.
-2. A schema has it where it is plain (`zcser.tree.form.is_plain`). Other schemas are walked by the generated code alone.
+2. A schema has it where it is plain (`zcser.tree.form.is_plain`). Where its values are objects, but its trees are plain,
+   `zcser.tree.objects` has it for the trees. Other schemas are walked by the generated code alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from zcser.core.options import Options
 from zcser.native import backend
 from zcser.schema.model import (
     Bool,
+    Bytes,
     Enum,
     Float,
     Int,
@@ -30,12 +32,12 @@ from zcser.schema.model import (
     Union,
     walk,
 )
-from zcser.tree.form import Form, is_plain, parts_of
+from zcser.tree.form import Form, is_plain, is_plain_tree, parts_of, wire_class
 
 if TYPE_CHECKING:
     from zcser.native import _tree
 
-__all__ = ["Op", "make_coder"]
+__all__ = ["NoTreeError", "Op", "make_coder", "make_tree_coder"]
 
 
 class Op(enum.IntEnum):
@@ -84,10 +86,47 @@ def make_coder(
         return None
     if form.key_fault is not None and any(isinstance(part, Map) for part in parts_of(schema)):
         return None
+    return _coder(schema, form, options, dumps, loads, encode, decode, write, read)
+
+
+class NoTreeError(Exception):
+    """A tree does not fit as it stands."""
+
+
+def _refuse(*_: Any, **__: Any) -> Any:
+    raise NoTreeError
+
+
+def make_tree_coder(
+    schema: Schema,
+    form: Form,
+    options: Options,
+    *,
+    dumps: Callable[[Any], bytes] | None,
+    loads: Callable[[Any], Any],
+) -> _tree.Coder | None:
+    """The C part for the trees of a schema whose values are objects; None as in `make_coder`.
+
+    Its calls take and give trees, and raise `NoTreeError` where there is more to do than it does.
+    """
+    if backend == "pure" or form.shares or not is_plain_tree(schema, form):
+        return None
+    return _coder(schema, form, options, dumps, loads, _refuse, _refuse, _refuse, _refuse)
+
+
+def _coder(
+    schema: Schema,
+    form: Form,
+    options: Options,
+    dumps: Callable[[Any], bytes] | None,
+    loads: Callable[[Any], Any],
+    *slow: Any,
+) -> _tree.Coder:
     from zcser.native import _tree
 
-    program = _Program(schema, form)
+    program = _Program(schema, form, skips_unknown=options.unknown_fields != "refuse")
     root = program.number(schema.root)
+    encode, decode, write, read = slow
     return _tree.Coder(
         nodes=tuple(program.nodes),
         root=root,
@@ -112,8 +151,9 @@ _NO_ITEM = 0
 class _Program:
     """Nodes in the form that the C part reads; the tuples' order is that of ``read_node`` in program.c."""
 
-    def __init__(self, schema: Schema, form: Form) -> None:
+    def __init__(self, schema: Schema, form: Form, *, skips_unknown: bool) -> None:
         self.schema = schema
+        self.skips_unknown = skips_unknown
         self.form = form
         self.nodes: list[tuple[Any, ...]] = []
         self.records: dict[str, int] = {}
@@ -141,9 +181,11 @@ class _Program:
                 return _node(Op.FLOAT, is_single=bits == 32)
             case Str(size=size):
                 return _node(Op.STR, size=size, inert=True)
+            case Bytes(size=size):
+                return _node(Op.BYTES, size=size, inert=True)
             case Enum():
-                values = frozenset(type_.values)
-                return _node(Op.ENUM, inert=True, parts=(type(type_.values[0]), values))
+                values = frozenset(value for _, value in type_.members)
+                return _node(Op.ENUM, inert=True, parts=(wire_class(type_, self.form), values))
             case Optional(item):
                 return _node(Op.OPTIONAL, item=self.number(item), inert=self.is_inert(item))
             case List(item=item, length=length):
@@ -160,8 +202,8 @@ class _Program:
 
     def union(self, type_: Union) -> tuple[Any, ...]:
         has_float = any(isinstance(option, Float) for option in type_.options)
-        has_int = any(self.schema.python_type(option) is int for option in type_.options)
-        parts = tuple((self.schema.python_type(option), self.number(option)) for option in type_.options)
+        has_int = any(wire_class(option, self.form) is int for option in type_.options)
+        parts = tuple((wire_class(option, self.form), self.number(option)) for option in type_.options)
         return _node(
             Op.UNION,
             takes_ints=has_float and not has_int,
@@ -171,12 +213,16 @@ class _Program:
         )
 
     def record(self, name: str) -> tuple[Any, ...]:
-        parts = tuple(
-            (item.name, self.number(item.type), item.required, not item.may_be_absent)
-            for item in self.schema.record(name).fields
-        )
-        # Never inert: a field may be missing or unknown.
-        return _node(Op.RECORD, parts=parts)
+        record = self.schema.record(name)
+        if record.cls is None:
+            parts = tuple(
+                (item.name, self.number(item.type), item.required, not item.may_be_absent) for item in record.fields
+            )
+            # Never inert: a field may be missing or unknown.
+            return _node(Op.RECORD, parts=parts)
+        # What is made of the tree takes no more than its fields, and has the defaults.
+        parts = tuple((item.name, self.number(item.type), True, not item.has_default) for item in record.fields)
+        return _node(Op.RECORD, skips_unknown=self.skips_unknown, parts=parts)
 
     def is_inert(self, type_: Type) -> bool:
         return not any(isinstance(part, Float | Ref) for part in walk(type_))
@@ -193,7 +239,8 @@ def _node(
     takes_ints: bool = False,
     may_be_rounded: bool = False,
     inert: bool = False,
+    skips_unknown: bool = False,
     parts: tuple[Any, ...] = (),
 ) -> tuple[Any, ...]:
     bound = -1 if size is None else size
-    return (int(op), bound, item, key, is_single, is_tuple, takes_ints, may_be_rounded, inert, parts)
+    return (int(op), bound, item, key, is_single, is_tuple, takes_ints, may_be_rounded, inert, skips_unknown, parts)

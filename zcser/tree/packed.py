@@ -10,7 +10,7 @@ from zcser.core.errors import BufferTooSmallError, DecodeError
 from zcser.core.options import Options
 from zcser.schema.model import Kind, Map, Schema
 from zcser.tree.codec import TreeWriter
-from zcser.tree.form import Form, parts_of
+from zcser.tree.form import Form, may_be_big, parts_of
 from zcser.tree.read import tree_reader
 from zcser.tree.spans import big_spans
 from zcser.tree.splice import BIG, Blob, lift, splice, unsplice
@@ -45,7 +45,7 @@ class PackedCodec(TreeWriter[T]):
         super().__init__(schema, options)
         parts = parts_of(schema)
         self._has_other_keys = any(isinstance(part, Map) and part.key.kind is not Kind.STR for part in parts)
-        self._has_blobs = any(part.kind in {Kind.TENSOR, Kind.BYTES} for part in parts)
+        self._has_blobs = any(map(may_be_big, parts))
         if self._has_blobs:
             self._splice = tree_splicer(schema, self.form, options, self._normalise)
             self._read_lifted = {

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -49,7 +50,7 @@ from zcser.tree.splice import lifted
 from zcser.tree.tensors import tensor_reader
 from zcser.tree.walk import Walk, range_test
 
-__all__ = ["Reader", "tree_reader", "tree_readers"]
+__all__ = ["Reader", "tree_opener", "tree_reader", "tree_readers"]
 
 _ABSENT: Any = object()
 
@@ -76,11 +77,19 @@ def tree_readers(
     return Reader(schema, form, options, copy=copy, lifts=lifts).compile(types)
 
 
+def tree_opener(schema: Schema, form: Form, options: Options) -> Callable[[Any], Any]:
+    """As `tree_reader`, from a tree that was checked and whose builtins are what they stand for."""
+    unguarded = dataclasses.replace(options, guard="off", strict=False)
+    return Reader(schema, form, unguarded, copy=True, trusts=True).compile([schema.root])[0]
+
+
 class Reader(Walk):
     """The generator; a format whose records, maps or unions stand otherwise overrides the methods of these kinds."""
 
-    def __init__(self, schema: Schema, form: Form, options: Options, *, copy: bool, lifts: bool) -> None:
-        super().__init__(schema, form, options, "read", blobs=lifts)
+    def __init__(
+        self, schema: Schema, form: Form, options: Options, *, copy: bool, lifts: bool = False, trusts: bool = False
+    ) -> None:
+        super().__init__(schema, form, options, "read", blobs=lifts, trusts=trusts)
         self.refuse_unknown = options.unknown_fields == "refuse"
         self.copy = copy
 
@@ -88,13 +97,19 @@ class Reader(Walk):
         """One function for each of `types`."""
         for record in self.schema.records:
             self.record(record)
-        for number, type_ in enumerate(types):
-            with self.source.block(f"def read_part_{number}(x{self.more}):"):
+        names = [
+            self.functions[type_.name] if isinstance(type_, Ref) else f"read_part_{number}"
+            for number, type_ in enumerate(types)
+        ]
+        for name, type_ in zip(names, types, strict=True):
+            if isinstance(type_, Ref):
+                continue
+            with self.source.block(f"def {name}(x{self.more}):"):
                 self.level = "1"
                 self.emit(type_, "x")
                 self.source.line("return x")
         namespace = self.source.compile("tree reader")
-        return [namespace[f"read_part_{number}"] for number in range(len(types))]
+        return [namespace[name] for name in names]
 
     def unless(self, test: str) -> None:
         """With the guard on: refuse the tree where a test does not hold."""
@@ -104,6 +119,8 @@ class Reader(Walk):
     # One method per kind: code that turns the variable x from tree to value ----------------------------------------
 
     def emit(self, type_: Type, x: str) -> None:
+        if self.is_trusted(type_):
+            return
         match type_:
             case Null():
                 self.unless(f"{x} is None")
@@ -134,7 +151,7 @@ class Reader(Walk):
             case Union():
                 self.union(type_, x)
             case Ref(name):
-                self.source.line(f"{x} = {self.call(name, x)}")
+                self.source.line(f"{x} = {self.made(name, x)}")
             case _:
                 raise AssertionError(type_)
 
@@ -206,7 +223,7 @@ class Reader(Walk):
         y, out = self.source.variable(), self.source.variable()
         with self.deeper_level():
             if isinstance(item, Ref):
-                self.source.line(f"{x} = [{self.call(item.name, y)} for {y} in {x}]")
+                self.source.line(f"{x} = [{self.made(item.name, y)} for {y} in {x}]")
                 return
             self.source.line(f"{out} = []")
             with self.source.block(f"for {y} in {x}:"):
@@ -263,7 +280,7 @@ class Reader(Walk):
 
     def record(self, record: Record) -> None:
         self.level = "n"
-        with self.source.block(f"def {self.functions[record.name]}(d{self.more}{', n' if self.deep else ''}):"):
+        with self.source.block(f"def {self.functions[record.name]}({self.parameters('d')}):"):
             self.bound_depth()
             self.unless("d.__class__ is dict")
             if record.cls is not None:
@@ -277,6 +294,9 @@ class Reader(Walk):
         variables = []
         for item in record.fields:
             x, key = self.source.variable(), self.known(item.name)
+            if not item.has_default and self.is_trusted(item.type):
+                variables.append(f"d[{key}]")
+                continue
             variables.append(x)
             if not item.has_default:
                 self.source.line(f"{x} = d[{key}]")
@@ -288,6 +308,12 @@ class Reader(Walk):
             with self.source.block("else:"):
                 self.field(item.type, x)
         self.source.line(f"return {self.known(cls)}({self.arguments(record, cls, variables)})")
+
+    def inline(self, record: Record, x: str) -> str | None:
+        if record.cls is None or not all(self.is_trusted(item.type) and not item.has_default for item in record.fields):
+            return None
+        values = [f"{x}[{self.known(item.name)}]" for item in record.fields]
+        return f"{self.known(record.cls)}({self.arguments(record, record.cls, values)})"
 
     def default(self, item: Field) -> str:
         return f"{self.known(item.make_default)}()" if item.default_factory is not None else self.known(item.default)

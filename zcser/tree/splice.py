@@ -20,11 +20,9 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from zcser.core.dtypes import dtype_name, tensor_bytes
+from zcser.tree.form import BIG
 
 __all__ = ["BIG", "NONCE", "Blob", "bytes_blob", "lift", "lifted", "splice", "tensor_blob", "unsplice"]
-
-BIG = 4096
-"""Bytes from which on splicing is quicker than the library's own copies."""
 
 NONCE = os.urandom(16)
 

@@ -73,15 +73,19 @@ def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[
     callable
         From a tree, and where it may hold stand-ins from what they stand for, to an array.
     """
-    keys = {"dtype", "shape", _KEY[native_bytes]}
-    keys_of_numbers = {"dtype", "shape", "data"}
+    key, wanted = _KEY[native_bytes], type_.dtype
 
     def read(tree: Any, blobs: Sequence[memoryview] = ()) -> Array:
-        of_numbers = not native_bytes and tree.__class__ is dict and tree.keys() == keys_of_numbers
-        if not of_numbers and (tree.__class__ is not dict or tree.keys() != keys):
-            raise BadTree(f"a tensor is a map with the keys dtype, shape and {_KEY[native_bytes]}")
-        name, shape = tree["dtype"], tree["shape"]
-        if name.__class__ is not str or (type_.dtype is not None and name != type_.dtype):
+        try:
+            name, shape = tree["dtype"], tree["shape"]
+            of_numbers = not native_bytes and "data" in tree
+            elements = tree["data" if of_numbers else key]
+            is_tensor = tree.__class__ is dict and len(tree) == 3
+        except (TypeError, KeyError, IndexError):
+            is_tensor = False
+        if not is_tensor:
+            raise BadTree(f"a tensor is a map with the keys dtype, shape and {key}")
+        if name.__class__ is not str or (wanted is not None and name != wanted):
             raise BadTree(f"{type_} is needed, not dtype {name!r}")
         try:
             dtype = dtype_named(name)
@@ -89,10 +93,12 @@ def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[
             raise BadTree(str(error)) from None
         _check_shape(type_, shape)
         if of_numbers:
-            array = _shaped(array_of_numbers(tree["data"], dtype), dtype, shape)
+            array = _shaped(array_of_numbers(elements, dtype), dtype, shape)
             array.flags.writeable = copy
             return array
-        data = lifted(tree["data"], blobs) if native_bytes else bytes_of_text(tree["base64"])
+        data = elements if native_bytes else bytes_of_text(elements)
+        if blobs:
+            data = lifted(data, blobs)
         if data.__class__ is not bytes and data.__class__ is not memoryview:
             raise BadTree(f"a tensor's data must be bytes, not {type(data).__name__}")
         array = _shaped(data, dtype, shape)
@@ -105,15 +111,17 @@ def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[
 
 def _shaped(data: Any, dtype: np.dtype[Any], shape: list[int]) -> Array:
     """An array over a buffer of exactly its elements."""
-    size_bytes = data.nbytes if isinstance(data, np.ndarray) else len(data)
+    is_array = data.__class__ is np.ndarray
+    size_bytes = data.nbytes if is_array else len(data)
     if size_bytes != math.prod(shape) * dtype.itemsize:
         raise BadTree(f"{size_bytes} bytes do not hold a {dtype.name} tensor of shape {shape}")
-    if isinstance(data, np.ndarray):
-        return data.reshape(shape)
+    if is_array:
+        found: Array = data.reshape(shape)
+        return found
     try:
         # np.ndarray rather than frombuffer: it takes ml_dtypes and shapes with a zero in them.
         # But it lets go of a memoryview for what lies below it, which may be writable.
-        memory = np.frombuffer(data, np.uint8) if isinstance(data, memoryview) else data
+        memory = np.frombuffer(data, np.uint8) if data.__class__ is memoryview else data
         return np.ndarray(tuple(shape), dtype, buffer=memory)
     except ValueError as error:
         raise BadTree(f"shape {shape}: {error}") from None
@@ -121,9 +129,14 @@ def _shaped(data: Any, dtype: np.dtype[Any], shape: list[int]) -> Array:
 
 def _check_shape(type_: Tensor, shape: Any) -> None:
     """Raise unless a shape from a wire is a list of extents that the type allows."""
-    if shape.__class__ is not list or any(extent.__class__ is not int for extent in shape):
+    if shape.__class__ is not list:
         raise BadTree("a tensor's shape must be a list of integers")
-    if len(shape) > MAX_DIMENSIONS or any(not 0 <= extent < 1 << 63 for extent in shape):
+    for extent in shape:
+        if extent.__class__ is not int:
+            raise BadTree("a tensor's shape must be a list of integers")
+        if not 0 <= extent < 1 << 63:
+            raise BadTree(f"shape {shape[:8]} is out of bounds")
+    if len(shape) > MAX_DIMENSIONS:
         raise BadTree(f"shape {shape[:8]} is out of bounds")
     if type_.shape is not None and (
         len(shape) != len(type_.shape)

@@ -8,8 +8,8 @@ from typing import Any
 
 from zcser.core.options import Options
 from zcser.core.source import Source
-from zcser.schema.model import Int, Schema, Type
-from zcser.tree.form import Form
+from zcser.schema.model import Int, Record, Schema, Type
+from zcser.tree.form import Form, stands_as_itself
 
 __all__ = ["Walk", "range_test"]
 
@@ -20,10 +20,20 @@ class Walk:
     """Generated code that walks a schema: one function per record, all other types inline.
 
     Where `blobs` is set, each function takes beside its value what `zcser.tree.splice` notes or looks up.
+    Where `trusts` is set, what stands as itself is not looked at: somebody else does (`zcser.tree.objects`).
     `level` is the expression, in generated code, of how deep the container at hand stands; the outermost is 1.
     """
 
-    def __init__(self, schema: Schema, form: Form, options: Options, label: str, *, blobs: bool = False) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        form: Form,
+        options: Options,
+        label: str,
+        *,
+        blobs: bool = False,
+        trusts: bool = False,
+    ) -> None:
         self.schema = schema
         self.form = form
         self.guard = options.guard == "on"
@@ -34,6 +44,7 @@ class Walk:
         self.deep = bool(schema.recursive)
         self.level = "1"
         self.blobs = blobs
+        self.trusts = trusts
         self.more = ", blobs" if blobs else ""
 
     def known(self, value: Any) -> str:
@@ -52,6 +63,22 @@ class Walk:
     def call(self, record: str, x: str) -> str:
         """The call of a record's function."""
         return f"{self.functions[record]}({x}{self.more}{f', {self.level}' if self.deep else ''})"
+
+    def parameters(self, x: str) -> str:
+        """Of a record's function, which stands for the root too."""
+        return f"{x}{self.more}{', n=1' if self.deep else ''}"
+
+    def is_trusted(self, type_: Type) -> bool:
+        """Whether there is nothing to do for a type."""
+        return self.trusts and stands_as_itself(type_, self.schema, self.form)
+
+    def made(self, record: str, x: str) -> str:
+        """The expression of what is made of a record: its function's call, unless all is said in a line."""
+        return self.inline(self.schema.record(record), x) or self.call(record, x)
+
+    def inline(self, record: Record, x: str) -> str | None:
+        """The expression itself, where nothing need be done for the fields."""
+        raise NotImplementedError
 
     @contextlib.contextmanager
     def deeper_level(self) -> Iterator[None]:

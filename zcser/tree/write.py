@@ -37,6 +37,7 @@ from zcser.schema.model import (
     Tensor,
     Type,
     Union,
+    walk,
 )
 from zcser.schema.normal import Normaliser
 from zcser.tree.form import Form, is_plain, is_tagged, stands_as_itself, widens
@@ -45,7 +46,7 @@ from zcser.tree.splice import BIG, Blob, bytes_blob, tensor_blob
 from zcser.tree.tensors import tensor_writer
 from zcser.tree.walk import Walk, range_test
 
-__all__ = ["ABSENT", "Writer", "tree_splicer", "tree_writer"]
+__all__ = ["ABSENT", "Writer", "tree_builder", "tree_splicer", "tree_writer"]
 
 ABSENT: Any = object()
 
@@ -55,6 +56,11 @@ def tree_writer(schema: Schema, form: Form, options: Options, normaliser: Normal
     if options.guard == "off" and not options.deterministic and stands_as_itself(schema.root, schema, form):
         return None
     return Writer(schema, form, options, normaliser).compile()
+
+
+def tree_builder(schema: Schema, form: Form, options: Options, normaliser: Normaliser) -> Callable[[Any], Any]:
+    """As `tree_writer`, but what stands as itself is not looked at: with the guard on, it is still to be checked."""
+    return Writer(schema, form, options, normaliser, trusts=True).compile()
 
 
 def tree_splicer(
@@ -68,9 +74,16 @@ class Writer(Walk):
     """The generator; a format whose records, maps or unions stand otherwise overrides the methods of these kinds."""
 
     def __init__(
-        self, schema: Schema, form: Form, options: Options, normaliser: Normaliser, *, blobs: bool = False
+        self,
+        schema: Schema,
+        form: Form,
+        options: Options,
+        normaliser: Normaliser,
+        *,
+        blobs: bool = False,
+        trusts: bool = False,
     ) -> None:
-        super().__init__(schema, form, options, "write", blobs=blobs)
+        super().__init__(schema, form, options, "write", blobs=blobs, trusts=trusts)
         self.sort = options.deterministic
         self.keeps_order = self.guard and not self.sort and is_plain(schema, form)
         self.normaliser = normaliser
@@ -79,11 +92,15 @@ class Writer(Walk):
     def compile(self) -> Callable[..., Any]:
         for record in self.schema.records:
             self.record(record)
-        with self.source.block(f"def write(x{self.more}):"):
-            self.level = "1"
-            self.emit(self.schema.root, "x")
-            self.source.line("return x")
-        found: Callable[..., Any] = self.source.compile("tree writer")["write"]
+        name = "write"
+        if isinstance(self.schema.root, Ref):
+            name = self.functions[self.schema.root.name]
+        else:
+            with self.source.block(f"def {name}(x{self.more}):"):
+                self.level = "1"
+                self.emit(self.schema.root, "x")
+                self.source.line("return x")
+        found: Callable[..., Any] = self.source.compile("tree writer")[name]
         return found
 
     # What the generated code is made of ---------------------------------------------------------------------------
@@ -110,6 +127,8 @@ class Writer(Walk):
     # One method per kind: code that turns the variable x into its tree ---------------------------------------------
 
     def emit(self, type_: Type, x: str) -> None:
+        if self.is_trusted(type_):
+            return
         match type_:
             case Null():
                 self.unless(f"{x} is None", type_, x)
@@ -139,7 +158,7 @@ class Writer(Walk):
             case Union():
                 self.union(type_, x)
             case Ref(name):
-                self.source.line(f"{x} = {self.call(name, x)}")
+                self.source.line(f"{x} = {self.made(name, x)}")
             case _:
                 raise AssertionError(type_)
 
@@ -233,7 +252,7 @@ class Writer(Walk):
         y, out = self.source.variable(), self.source.variable()
         with self.deeper_level():
             if isinstance(item, Ref):
-                self.source.line(f"{x} = [{self.call(item.name, y)} for {y} in {x}]")
+                self.source.line(f"{x} = [{self.made(item.name, y)} for {y} in {x}]")
                 return
             self.source.line(f"{out} = []")
             with self.source.block(f"for {y} in {x}:"):
@@ -281,7 +300,7 @@ class Writer(Walk):
 
     def record(self, record: Record) -> None:
         self.level = "n"
-        with self.source.block(f"def {self.functions[record.name]}(v{self.more}{', n' if self.deep else ''}):"):
+        with self.source.block(f"def {self.functions[record.name]}({self.parameters('v')}):"):
             self.bound_depth()
             if record.cls is not None:
                 self.object_(record, record.cls)
@@ -293,16 +312,30 @@ class Writer(Walk):
         self.unless(f"v.__class__ is {self.known(cls)}", Ref(record.name), "v")
         pairs = []
         for item in record.fields:
-            x = self.source.variable()
-            self.source.line(f"{x} = {self.attribute(item.name)}")
-            self.field(item.type, x)
+            x = self.attribute(item.name)
+            if not self.is_trusted(item.type):
+                attribute, x = x, self.source.variable()
+                self.source.line(f"{x} = {attribute}")
+                self.field(item.type, x)
             pairs.append(f"{self.known(item.name)}: {x}")
         self.source.line(f"return {{{', '.join(pairs)}}}")
 
-    def attribute(self, name: str) -> str:
+    def is_trusted(self, type_: Type) -> bool:
+        # A dict record is made anew, in the order of its fields: not only what is wrong in it counts.
+        return super().is_trusted(type_) and not any(isinstance(part, Ref) for part in walk(type_))
+
+    def inline(self, record: Record, x: str) -> str | None:
+        if record.cls is None or not all(self.is_trusted(item.type) for item in record.fields):
+            return None
+        pairs = ", ".join(f"{self.known(item.name)}: {self.attribute(item.name, x)}" for item in record.fields)
+        if not self.guard:
+            return f"{{{pairs}}}"
+        return f"({{{pairs}}} if {x}.__class__ is {self.known(record.cls)} else {self.call(record.name, x)})"
+
+    def attribute(self, name: str, x: str = "v") -> str:
         # Source is normalised (NFKC) by the compiler, a name given to setattr is not.
         plain = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
-        return f"v.{name}" if plain else f"getattr(v, {self.known(name)})"
+        return f"{x}.{name}" if plain else f"getattr({x}, {self.known(name)})"
 
     def dict_(self, record: Record) -> None:
         if self.keeps_order:

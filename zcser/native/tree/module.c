@@ -134,8 +134,8 @@ static PyObject *coder_decode(Coder *self, PyObject *const *args, Py_ssize_t nar
         return NULL;
     }
     PyObject *data = args[0], *copy = named == 1 ? args[1] : Py_True;
-    /* An item takes a byte or more: no more items than bytes. What holds no bytes has nothing to copy or to alias. */
-    if (self->can_read && PyBytes_CheckExact(data) && PyBytes_GET_SIZE(data) <= self->bytes
+    /* An item takes a byte or more: no more items than bytes. */
+    if (self->can_read && (copy == Py_True || !self->has_bytes) && PyBytes_CheckExact(data) && PyBytes_GET_SIZE(data) <= self->bytes
         && PyBytes_GET_SIZE(data) <= self->elements) {
         PyObject *tree = PyObject_CallOneArg(self->loads, data);
         if (tree != NULL) {

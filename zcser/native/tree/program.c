@@ -119,12 +119,12 @@ static int read_fields(const Coder *coder, Node *node, PyObject *parts)
 
 static int read_node(Coder *coder, Node *node, PyObject *tuple)
 {
-    int op, is_single, is_tuple, takes_ints, may_be_rounded, is_inert;
+    int op, is_single, is_tuple, takes_ints, may_be_rounded, is_inert, skips_unknown;
     Py_ssize_t item, key;
     PyObject *parts;
     if (!PyArg_ParseTuple(
-            tuple, "innnpppppO!", &op, &node->size, &item, &key, &is_single, &is_tuple, &takes_ints, &may_be_rounded,
-            &is_inert, &PyTuple_Type, &parts)) {
+            tuple, "innnppppppO!", &op, &node->size, &item, &key, &is_single, &is_tuple, &takes_ints, &may_be_rounded,
+            &is_inert, &skips_unknown, &PyTuple_Type, &parts)) {
         return -1;
     }
     if (op < 0 || op >= OP_COUNT) {
@@ -137,6 +137,7 @@ static int read_node(Coder *coder, Node *node, PyObject *tuple)
     node->takes_ints = takes_ints;
     node->may_be_rounded = may_be_rounded;
     node->is_inert = is_inert;
+    node->skips_unknown = skips_unknown;
     if (find_node(coder, item, &node->item) || find_node(coder, key, &node->key)) {
         return -1;
     }
@@ -207,6 +208,7 @@ int program_read(Coder *coder, PyObject *nodes, Py_ssize_t root)
         if (read_node(coder, &coder->nodes[index], tuple)) {
             return -1;
         }
+        coder->has_bytes |= coder->nodes[index].op == OP_BYTES;
         coder->nodes[index].plain = plain_type(coder, &coder->nodes[index]);
     }
     if (fold_optionals(coder)) {

@@ -63,6 +63,7 @@ struct Node {
     bool is_tuple;         /* LIST */
     bool takes_ints;       /* UNION: an int read is a float. */
     bool may_be_rounded;   /* UNION: a float of 2**63 or more read may be an int. */
+    bool skips_unknown;    /* RECORD read: entries that are no fields may stay. */
     bool owns;             /* Its parts are its own, not those of the node that it is a copy of. */
     PyTypeObject *type;    /* ENUM: int or str. */
     PyObject *values;      /* ENUM: frozenset. */
@@ -81,6 +82,7 @@ typedef struct {
     bool surrogates;       /* The library would take lone ones. */
     bool can_write;        /* Every normal value is its own tree. */
     bool can_read;
+    bool has_bytes;        /* Of a tree: a value that aliases them is Python's to make. */
     Py_ssize_t depth;      /* Not over DEEPEST. */
     Py_ssize_t elements;
     Py_ssize_t bytes;

@@ -297,7 +297,7 @@ static Verdict check_record(const Walk *walk, const Node *node, PyObject *dict, 
     if (!PyDict_CheckExact(dict)) {
         return MISFIT;
     }
-    if (!walk->checks && node->must_count == node->count) {
+    if (!walk->checks && node->must_count == node->count && !node->skips_unknown) {
         return PyDict_GET_SIZE(dict) == node->count ? mend_record(walk, node, dict, level) : MISFIT;
     }
     LOCK(dict);
@@ -307,6 +307,9 @@ static Verdict check_record(const Walk *walk, const Node *node, PyObject *dict, 
     while (verdict == FITS && PyDict_Next(dict, &position, &key, &old)) {
         Py_ssize_t number = field_of(node, key, guess);
         if (number < 0) {
+            if (walk->reads && node->skips_unknown) {
+                continue;
+            }
             verdict = MISFIT;
             break;
         }

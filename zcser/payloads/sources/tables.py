@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zcser.core.errors import CodecUnavailableError
+from zcser.payloads.files import MAX_BYTES
 from zcser.payloads.sources.base import Message, Source, checked, drain, refuse
 from zcser.payloads.sources.table_types import Types
 from zcser.payloads.traffic import shape_of
@@ -104,15 +106,24 @@ class TableFiles(Source):
 
         path = checked(file, most_bytes=None)
         try:
-            return self._parquet(path) if path.suffix.lower() == ".parquet" else self._csv(path)
+            table = self._parquet(path) if path.suffix.lower() == ".parquet" else self._csv(path)
+            # Reading looks at no text: what is not UTF-8 would be found where a row is made.
+            table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as error:
             refuse(file, f"not {path.suffix}: {error}")
+        return table
 
     def _parquet(self, path: Path) -> pa.Table:
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(path) as opened:
             total = opened.metadata.num_rows
+            for number in range(opened.metadata.num_row_groups):
+                group = opened.metadata.row_group(number)
+                size = group.total_byte_size // max(1, group.num_rows)
+                if size > MAX_BYTES:
+                    # A few bytes of the file may stand for very many, and pyarrow ends the process where memory ends.
+                    raise ValueError(f"rows of {size:,} bytes are more than {MAX_BYTES:,}; take smaller ones")
             return self._spread(opened.iter_batches(_BATCH_ROWS), opened.schema_arrow, total)
 
     def _csv(self, path: Path) -> pa.Table:
@@ -129,7 +140,7 @@ class TableFiles(Source):
         """All rows, or as many of them as there may be, evenly spread."""
         import pyarrow as pa
 
-        twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
+        twice = next((name for name, count in Counter(schema.names).items() if count > 1), None)
         if twice is not None:
             raise ValueError(f"two columns are named {twice!r}")
         step = -(-total // MOST_ROWS) or 1

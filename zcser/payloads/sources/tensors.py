@@ -107,7 +107,7 @@ def _npy(file: str, stream: Any, size: int, name: str = "") -> _Array:
     place = f"tensor {name!r}" if name else ""
     try:
         shape, fortran, dtype = _header(stream)
-    except (ValueError, SyntaxError, TypeError, RecursionError) as error:
+    except Exception as error:  # noqa: BLE001 - numpy tokenises the header, and evaluates it as a literal
         refuse(file, f"not .npy: {error}", place)
     if dtype.hasobject:
         refuse(file, "an array of objects is a pickle, which may run code and is not loaded; store numbers", place)

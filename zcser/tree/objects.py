@@ -1,0 +1,56 @@
+"""The calls of a codec whose values are objects and whose trees are plain, and those of a codec without the guard.
+
+1. With the guard on, a tree is built unchecked but for the classes of objects, enums and rebuilt containers, and the C
+   part checks the tree, builtin by builtin (`zcser.tree.native`). Reading goes the other way: C checks the tree, and
+   objects are made of it unchecked.
+2. Whatever goes wrong, the codec's own method does it all again: it mends what may be mended, and has the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from zcser.core.buffers import Buffer
+
+__all__ = ["checked", "decoding", "unchecked"]
+
+Call = Callable[[Any], Any]
+
+
+def checked(first: Call, then: Call, slow: Call) -> Call:
+    """One call after the other: build and check, check and open, or build and have the library write."""
+
+    def call(given: Any) -> Any:
+        try:
+            return then(first(given))
+        except Exception:  # noqa: BLE001 - rule 2
+            return slow(given)
+
+    return call
+
+
+def decoding(decode_tree: Call, open_: Call, slow: Callable[..., Any], *, aliases: bool) -> Callable[..., Any]:
+    """`decode`: the C part has the library read a tree, and checks it. Where it may hold bytes, it does no aliasing."""
+
+    def decode(data: Buffer, *, copy: bool = True) -> Any:
+        if aliases and not copy:
+            return slow(data, copy=False)
+        try:
+            return open_(decode_tree(data))
+        except Exception:  # noqa: BLE001 - rule 2
+            return slow(data, copy=copy)
+
+    return decode
+
+
+def unchecked(call: Call, slow: Call) -> Call:
+    """A generated function in the place of a method around it."""
+
+    def unguarded(given: Any) -> Any:
+        try:
+            return call(given)
+        except Exception:  # noqa: BLE001 - rule 2
+            return slow(given)
+
+    return unguarded
