@@ -121,7 +121,10 @@ def test_unwritable_export_is_found_first(folder, capsys, option, place):
 
 def test_output_folder_that_is_a_file_is_refused(folder, capsys):
     realistic().save(folder / "good.json")
-    assert "words.json" in complaint(capsys, "report", "good.json", "-o", "words.json")
+    for option in ("-o", "--export-svg"):
+        assert "words.json" in complaint(capsys, "report", "good.json", option, "words.json")
+    (folder / "pictures" / "index.md").mkdir(parents=True)
+    assert "index.md" in complaint(capsys, "report", "good.json", "--export-svg", "pictures")
 
 
 def test_two_exports_to_one_file_are_refused(folder, capsys):
@@ -133,6 +136,8 @@ def test_several_results_are_for_a_page_alone(folder, capsys):
     realistic().save(folder / "good.json")
     assert "add --report FILE.html" in complaint(capsys, "report", "good.json", "good.json")
     line = complaint(capsys, "report", "good.json", "good.json", "--report", "x.html", "--export-csv", "x.csv")
+    assert "only --report can be written" in line
+    line = complaint(capsys, "report", "good.json", "good.json", "--report", "x.html", "--export-svg", "pictures")
     assert "only --report can be written" in line
     assert "no profile is named 'nobody'" in complaint(capsys, "report", "good.json", "--profile", "nobody")
 

@@ -14,6 +14,7 @@ from zcser import load_fbs, payloads, registry
 from zcser.cli import main
 from zcser.cli.forms import FORMS
 from zcser.measure.result import Copies, load_result
+from zcser.report.charts.files import picture_files
 
 
 @pytest.fixture
@@ -139,6 +140,14 @@ def test_report_writes_every_format(saved, tmp_path, capsys):
     assert sorted(path.name for path in folder.iterdir()) == ["report.md", "result.json", "table.csv"]
     assert json.loads((folder / "result.json").read_text()) == json.loads(saved.read_text())
     assert extra.read_text() == (folder / "report.md").read_text()
+
+
+def test_report_writes_every_picture_as_a_file(saved, tmp_path, capsys):
+    folder = tmp_path / "new" / "pictures"
+    assert main(["report", str(saved), "--export-svg", str(folder)]) == 0
+    # A result that was read again gives the bytes of the one that was saved.
+    assert {path.name: path.read_text() for path in folder.iterdir()} == picture_files(realistic())
+    assert (folder / "request-64k.distribution.encode.svg").is_file()
 
 
 def test_report_writes_one_page_of_one_result_or_of_several(saved, tmp_path, capsys):

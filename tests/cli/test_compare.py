@@ -135,7 +135,7 @@ def test_source_and_built_in_names_exclude_each_other(capsys):
     assert "--payload" in refused(capsys, "mine.json", "--payload", "batch-meta")
 
 
-@pytest.mark.parametrize("option", ["--export-json", "--export-markdown", "--export-csv", "-o"])
+@pytest.mark.parametrize("option", ["--export-json", "--export-markdown", "--export-csv", "--export-svg", "-o"])
 def test_unwritable_output_is_found_before_measuring(requests, tmp_path, capsys, option):
     blocked = tmp_path / "file"
     blocked.write_text("")

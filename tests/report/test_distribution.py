@@ -10,7 +10,7 @@ from tests.report.results import cell, realistic, result
 from zcser.measure.result import Latency
 from zcser.report import plain
 from zcser.report.cells import grid_of
-from zcser.report.charts.distribution import distribution_svg
+from zcser.report.charts.distribution import distribution_picture
 from zcser.report.distribution import Axis, axis_of, distribution_table, sparkline
 from zcser.report.document import document_of
 from zcser.report.model import ABSENT
@@ -90,7 +90,7 @@ def test_table_fits_into_a_hundred_columns_and_is_ascii_but_for_its_units():
 def test_payload_without_latencies_has_no_picture():
     bare = grid(cell("a", "encode", 100))
     assert distribution_table(bare) is None
-    assert distribution_svg(bare, "encode") is None
+    assert distribution_picture(bare, "encode") is None
 
 
 def test_document_draws_only_where_asked_to():
@@ -101,7 +101,7 @@ def test_document_draws_only_where_asked_to():
 
 
 def picture(*cells, operation="encode", payload="one"):
-    text = distribution_svg(grid(*cells, payload=payload), operation)
+    text = distribution_picture(grid(*cells, payload=payload), operation).svg()
     return text, ET.fromstring(text)  # noqa: S314 - the picture is our own
 
 

@@ -32,6 +32,7 @@ class Exports:
     markdown: tuple[Path, ...]
     csv: tuple[Path, ...]
     page: Path | None
+    pictures: Path | None
     folder: Path | None
     memory: bool
 
@@ -44,9 +45,9 @@ def prepare(arguments: argparse.Namespace) -> Exports:
     UsageError
         A place cannot be written, or is named twice.
     """
-    folder = None if arguments.output is None else Path(arguments.output)
-    if folder is not None:
-        _make_folder(folder)
+    folder, pictures = (None if name is None else Path(name) for name in (arguments.output, arguments.export_svg))
+    for made in filter(None, [folder, pictures]):
+        _make_folder(made)
 
     def places(option: str | None, name: str) -> tuple[Path, ...]:
         in_folder = () if folder is None else (folder / name,)
@@ -57,16 +58,28 @@ def prepare(arguments: argparse.Namespace) -> Exports:
         places(arguments.export_markdown, "report.md"),
         places(arguments.export_csv, "table.csv"),
         None if arguments.report is None else Path(arguments.report),
+        pictures,
         folder,
         arguments.memory,
     )
     seen = set()
-    for path in (*exports.json, *exports.markdown, *exports.csv, *filter(None, [exports.page])):
+    whole = (*exports.json, *exports.markdown, *exports.csv, *filter(None, [exports.page]))
+    for path in (*whole, *_index(pictures)):
         _try(path)
         if path.resolve() in seen:
             raise UsageError(f"two exports to {path}: name different files")
         seen.add(path.resolve())
     return exports
+
+
+def _index(pictures: Path | None) -> list[Path]:
+    """The one file of pictures whose name is known before there are figures."""
+    if pictures is None:
+        return []
+    # The pictures are work that nobody else needs.
+    from zcser.report.charts.files import INDEX
+
+    return [pictures / INDEX]
 
 
 def _make_folder(folder: Path) -> None:
@@ -113,6 +126,11 @@ def write(result: Result, exports: Exports, label: str, profile: Profile | None)
         text = csv_table.render(flat_table(result))
         for path in exports.csv:
             _write_text(path, text)
+    if exports.pictures is not None:
+        from zcser.report.charts.files import picture_files
+
+        for name, text in picture_files(result).items():
+            _write_text(exports.pictures / name, text)
     write_page([(label, result)], exports, profile)
 
 
@@ -125,7 +143,6 @@ def write_page(results: Sequence[tuple[str, Result]], exports: Exports, profile:
         The place has become unwritable.
     """
     if exports.page is not None:
-        # The pictures are work that nobody else needs.
         from zcser.report.page.render import Run, page
 
         runs = [Run(label, result) for label, result in results]

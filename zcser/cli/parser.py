@@ -110,6 +110,9 @@ def _add_exports(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--report", metavar="FILE", help="write one page (HTML) to choose by: it opens from disk, without a network"
     )
+    group.add_argument(
+        "--export-svg", metavar="DIR", help="write every picture of the page as an SVG of its own, and an index.md"
+    )
     group.add_argument("--ledger", action="store_true", help="show convert, guard, dump, load and restore apart")
     group.add_argument(
         "--memory",

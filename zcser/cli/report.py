@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _several(arguments: argparse.Namespace, places: exports.Exports, profile: Profile | None) -> int:
     if places.page is None:
         raise UsageError("several results are compared on a page: add --report FILE.html (zcser diff judges two)")
-    if places.json or places.markdown or places.csv or arguments.export_hdr is not None:
+    if places.json or places.markdown or places.csv or places.pictures or arguments.export_hdr is not None:
         raise UsageError("of several results only --report can be written: name one result for the other exports")
     results = [(_label(path, arguments.result), load_result(path)) for path in arguments.result]
     exports.write_page(results, places, profile)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from zcser.measure.histogram import BUCKETS_PER_OCTAVE, highest_ns
-from zcser.measure.result import Cell, Latency, Result, ResultError
+from zcser.measure.result import Latency, Result, ResultError
+from zcser.measure.writing import file_name
 
 __all__ = ["EXTENSION", "percentile_distribution", "write_distributions"]
 
@@ -128,7 +128,8 @@ def write_distributions(result: Result, folder: Path) -> list[Path]:
         raise ResultError("no cell of this result has a latency histogram")
     written: list[Path] = []
     for cell, latency in found:
-        path = folder / _file_name(cell, written)
+        parts = [part for part in (cell.payload, cell.codec, cell.operation) if part != "-"]
+        path = folder / file_name(parts, EXTENSION, [path.name for path in written])
         try:
             folder.mkdir(parents=True, exist_ok=True)
             path.write_text(percentile_distribution(latency), encoding="ascii", newline="\n")
@@ -136,12 +137,3 @@ def write_distributions(result: Result, folder: Path) -> list[Path]:
             raise ResultError(f"cannot write {path}: {error.strerror or error}") from None
         written.append(path)
     return written
-
-
-def _file_name(cell: Cell, taken: list[Path]) -> str:
-    """Names come from users and files: what may not stand in a file's name is replaced, and the name stays unique."""
-    parts = [part for part in (cell.payload, cell.codec, cell.operation) if part != "-"]
-    stem = ".".join(re.sub(r"[^\w+-]+", "_", part)[:60] for part in parts)
-    names = (f"{stem}{EXTENSION}" if number == 1 else f"{stem}.{number}{EXTENSION}" for number in itertools.count(1))
-    known = {path.name for path in taken}
-    return next(name for name in names if name not in known)

@@ -1,4 +1,4 @@
-"""Writing a text to a file whole.
+"""Writing a text to a file whole, and names of files for what users named.
 
 1. A regular file is replaced in one step: a reader sees the old text or the new one, and a failure leaves the old one.
    A symbolic link stays, and what it points to is replaced.
@@ -9,12 +9,31 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import re
 import stat
 import sys
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
-__all__ = ["write_whole"]
+__all__ = ["file_name", "write_whole"]
+
+
+LONGEST_PART = 60
+"""Characters of a part of a file's name."""
+
+
+def file_name(parts: Iterable[str], extension: str, taken: Collection[str]) -> str:
+    """A name of these parts, joined by dots, that is none of those taken.
+
+    Parts come from users and files: all but ASCII letters, digits, ``_``, ``+`` and ``-`` is replaced, so that no name
+    leaves its folder, and a number keeps names apart, on systems that do not tell case apart too.
+    """
+    stem = ".".join(re.sub(r"[^\w+-]+", "_", part, flags=re.ASCII)[:LONGEST_PART] or "_" for part in parts)
+    known = {name.lower() for name in taken}
+    names = (f"{stem}{extension}" if number == 1 else f"{stem}.{number}{extension}" for number in itertools.count(1))
+    return next(name for name in names if name.lower() not in known)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from zcser.core.units import duration_text
 from zcser.measure.result import Latency
 from zcser.report.cells import Grid
-from zcser.report.charts.svg import LABEL, Scale, at, label, picture, ticks_of
+from zcser.report.charts.svg import LABEL, Picture, Scale, at, label, picture, ticks_of
 from zcser.report.distribution import Axis, axis_of, column_counts, heights, latencies
 from zcser.report.markup import Html, plain_name, tag
 
-__all__ = ["distribution_svg"]
+__all__ = ["distribution_picture"]
 
 # Pixels of the picture, and of its rows.
 _WIDTH, _LABELS, _MARGIN = 720, 160, 32
@@ -27,7 +27,7 @@ _LEAST = 3
 """Pixels of a single sample, so that it can be seen."""
 
 
-def distribution_svg(grid: Grid, operation: str) -> Html | None:
+def distribution_picture(grid: Grid, operation: str) -> Picture | None:
     """The picture; None where no codec has a latency."""
     found = latencies(grid, operation)
     if not found:

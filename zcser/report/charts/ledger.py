@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 from zcser.core.units import duration_text
 from zcser.report.cells import Grid
-from zcser.report.charts.svg import LABEL, MOST, Scale, at, label, picture, ticks_of
+from zcser.report.charts.svg import LABEL, MOST, Picture, Scale, at, label, picture, ticks_of
 from zcser.report.markup import Html, plain_name, tag
 
-__all__ = ["Bar", "bars_of", "ledger_svg"]
+__all__ = ["Bar", "bars_of", "ledger_picture"]
 
 COLORS = {"guard": "#b35900", "convert": "#7a9cc6", "restore": "#7a9cc6", "library": "#2f5d8a", "fused": "#7f7f7f"}
 WORDS = {
@@ -70,7 +70,7 @@ def _parts(grid: Grid, codec: str, operation: str, whole: float, fused: frozense
     return [("fused" if codec in fused else "library", whole)]
 
 
-def ledger_svg(grid: Grid, operation: str, fused: frozenset[str]) -> Html | None:
+def ledger_picture(grid: Grid, operation: str, fused: frozenset[str]) -> Picture | None:
     """The picture of one operation; None where no codec has a cost."""
     bars = bars_of(grid, operation, fused)
     if not bars:
@@ -82,7 +82,8 @@ def ledger_svg(grid: Grid, operation: str, fused: frozenset[str]) -> Html | None
     title = f"{grid.payload}: where the cost of {operation} goes"
     return picture(
         title,
-        "Stacked bars, fastest first, of the library's own step and of what is around it; the table below has the figures.",
+        "Stacked bars, fastest first, of the library's own step and of what is around it. "
+        + "; ".join(f"{bar.codec} {duration_text(bar.whole_ns)}" for bar in bars),
         _WIDTH,
         bottom + _FOOT,
         label(title, 0, 16, longest=80, font_weight="bold"),

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from zcser.core.units import duration_text
 from zcser.decide.interval import Interval
-from zcser.report.charts.svg import LABEL, Scale, at, label, log_scale, picture, ticks_of
+from zcser.report.charts.svg import LABEL, Picture, Scale, at, label, log_scale, picture, ticks_of
 from zcser.report.markup import Html, plain_name, tag
 
-__all__ = ["Line", "lines_svg"]
+__all__ = ["Line", "lines_picture"]
 
 DASHES = (None, "7 3", "2 3", "9 3 2 3", "4 4", "12 4")
 _WIDTH, _HEIGHT = 720, 380
@@ -33,7 +33,7 @@ class Line:
     strong: bool
 
 
-def lines_svg(title: str, lines: Sequence[Line], across: str, text: Callable[[float], str]) -> Html | None:
+def lines_picture(title: str, lines: Sequence[Line], across: str, text: Callable[[float], str]) -> Picture | None:
     """The picture; None where the lines have fewer than two places.
 
     Parameters

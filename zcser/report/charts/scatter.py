@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from zcser.report.charts.svg import Scale, at, label, log_scale, picture, ticks_of
+from zcser.report.charts.svg import Picture, Scale, at, label, log_scale, picture, ticks_of
 from zcser.report.markup import Html, plain_name, shorten, tag
 
-__all__ = ["Axis", "Dot", "scatter_svg"]
+__all__ = ["Axis", "Dot", "scatter_picture"]
 
 _WIDTH, _HEIGHT = 720, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 90, 46, 46
-_CHARACTER = 6.4
-"""Width of a character, about."""
+_CHARACTER = 7.0
+"""Width of a character, about, in the wider ones of the usual fonts; a bold one has a tenth more."""
 _LONGEST = 20
 
 
@@ -37,7 +37,7 @@ class Axis:
     text: Callable[[float], str]
 
 
-def scatter_svg(title: str, points: Sequence[Dot], across: Axis, up: Axis) -> Html | None:
+def scatter_picture(title: str, points: Sequence[Dot], across: Axis, up: Axis) -> Picture | None:
     """The picture; None of no points."""
     if not points:
         return None
@@ -55,8 +55,10 @@ def scatter_svg(title: str, points: Sequence[Dot], across: Axis, up: Axis) -> Ht
         label(title, 0, 16, longest=90, font_weight="bold"),
         _axes(x_scale, y_scale, across, up),
         _steps(front, x_scale, y_scale),
-        [_dot(point, x_scale, y_scale) for point in points],
+        # Names above ranges, so that none is struck through, and below dots, so that none is hidden; the front on top.
+        [_range(point, x_scale, y_scale) for point in points],
         _labels(points, x_scale, y_scale),
+        [_dot(point, x_scale, y_scale) for point in sorted(points, key=lambda point: point.front)],
     )
 
 
@@ -84,25 +86,40 @@ def _steps(front: Sequence[Dot], x_scale: Scale, y_scale: Scale) -> Html | None:
     return tag("path", d="".join(path), fill="none", stroke="currentColor", stroke_dasharray="5 3", opacity="0.5")
 
 
-def _dot(point: Dot, x_scale: Scale, y_scale: Scale) -> Html:
+def _range(point: Dot, x_scale: Scale, y_scale: Scale) -> Html:
     y = at(y_scale(point.y))
-    spread = (max(value, x_scale.low) for value in (point.low, point.high))
-    left, right = (at(x_scale(value)) for value in spread)
+    left, right = (at(x_scale(max(value, x_scale.low))) for value in (point.low, point.high))
     return tag(
-        "g",
-        tag("line", x1=left, y1=y, x2=right, y2=y, stroke="currentColor", opacity="0.6"),
-        tag(
-            "circle",
-            cx=at(x_scale(point.x)),
-            cy=y,
-            r=5 if point.front else 3.5,
-            fill="#2f5d8a" if point.front else "none",
-            stroke="currentColor" if not point.front else None,
-            class_="front" if point.front else None,
-        ),
+        "line", x1=left, y1=y, x2=right, y2=y, stroke="currentColor", opacity="0.6", data_codec=plain_name(point.codec)
+    )
+
+
+def _dot(point: Dot, x_scale: Scale, y_scale: Scale) -> Html:
+    return tag(
+        "circle",
+        cx=at(x_scale(point.x)),
+        cy=at(y_scale(point.y)),
+        r=5 if point.front else 3.5,
+        fill="#2f5d8a" if point.front else "none",
+        stroke="currentColor" if not point.front else None,
+        class_="front" if point.front else None,
         data_codec=plain_name(point.codec),
     )
 
+
+_BEFORE = {"start": 0.0, "middle": 0.5, "end": 1.0}
+"""How much of a name is before the place that it is anchored at."""
+_PLACES = (
+    ("start", 9, 4),
+    ("start", 9, -8),
+    ("start", 9, 16),
+    ("end", -9, 4),
+    ("end", -9, -8),
+    ("end", -9, 16),
+    ("middle", 0, -11),
+    ("middle", 0, 21),
+)
+"""Where a name may stand beside its dot, the best place first."""
 
 Box = tuple[float, float, float, float]
 
@@ -113,19 +130,10 @@ def _labels(points: Sequence[Dot], x_scale: Scale, y_scale: Scale) -> Iterator[H
     taken: list[Box] = [(x - 6, y - 6, x + 6, y + 6) for x, y in dots]
     for point in sorted(points, key=lambda point: not point.front):
         x, y = x_scale(point.x), y_scale(point.y)
-        width = _CHARACTER * min(len(point.codec), _LONGEST)
-        left = -9 - width
-        for dx, dy in (
-            (9, 4),
-            (9, -8),
-            (9, 16),
-            (left, 4),
-            (left, -8),
-            (left, 16),
-            (-width / 2, -11),
-            (-width / 2, 21),
-        ):
-            box = (x + dx, y + dy - 10, x + dx + width, y + dy + 3)
+        width = _CHARACTER * min(len(point.codec), _LONGEST) * (1.1 if point.front else 1)
+        for anchor, dx, dy in _PLACES:
+            start = x + dx - width * _BEFORE[anchor]
+            box = (start, y + dy - 10, start + width, y + dy + 3)
             if _inside(box) and not any(_meet(box, other) for other in taken):
                 taken.append(box)
                 yield label(
@@ -133,6 +141,7 @@ def _labels(points: Sequence[Dot], x_scale: Scale, y_scale: Scale) -> Iterator[H
                     x + dx,
                     y + dy,
                     longest=_LONGEST,
+                    text_anchor=None if anchor == "start" else anchor,
                     font_weight="bold" if point.front else None,
                     data_codec=plain_name(point.codec),
                 )

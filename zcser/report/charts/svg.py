@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from zcser.report.markup import Child, Html, shorten, tag
+from zcser.report.markup import Child, Html, join, shorten, tag
 
-__all__ = ["LABEL", "MOST", "Scale", "at", "label", "log_scale", "picture", "ticks_of"]
+__all__ = ["LABEL", "MOST", "Picture", "Scale", "at", "label", "log_scale", "picture", "ticks_of"]
 
 LABEL = 22
 """Characters of a codec's name beside a row."""
+FONTS = "system-ui, -apple-system, Segoe UI, Roboto, sans-serif"
+"""Those of the reader's own system: a picture brings none."""
 
 
 def at(position: float) -> str:
@@ -19,22 +21,39 @@ def at(position: float) -> str:
     return f"{position:.1f}".removesuffix(".0")
 
 
-def picture(title: str, description: str, width: float, height: float, *parts: Child) -> Html:
-    """An ``<svg>`` with a name and a description for those who do not see it."""
-    return tag(
-        "svg",
-        tag("title", shorten(title, 200)),
-        tag("desc", shorten(description, 500)),
-        parts,
-        xmlns="http://www.w3.org/2000/svg",
-        role="img",
-        viewBox=f"0 0 {at(width)} {at(height)}",
-        width=at(width),
-        height=at(height),
-        font_family="sans-serif",
-        font_size="12",
-        fill="currentColor",
-    )
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is drawn, from 0 to `width` and `height`, with a name and a description for those who do not see it."""
+
+    title: str
+    description: str
+    width: float
+    height: float
+    body: Html
+
+    def svg(self, *before: Child, margin: int = 0) -> Html:
+        """The ``<svg>``: `before` lies below what is drawn, and a margin of so many pixels around it."""
+        width, height = (at(size + 2 * margin) for size in (self.width, self.height))
+        return tag(
+            "svg",
+            tag("title", self.title),
+            tag("desc", self.description),
+            before,
+            self.body,
+            xmlns="http://www.w3.org/2000/svg",
+            role="img",
+            viewBox=f"{-margin} {-margin} {width} {height}",
+            width=width,
+            height=height,
+            font_family=FONTS,
+            font_size="12",
+            fill="currentColor",
+        )
+
+
+def picture(title: str, description: str, width: float, height: float, *parts: Child) -> Picture:
+    """A picture of these parts."""
+    return Picture(shorten(title, 200), shorten(description, 500), width, height, join(parts))
 
 
 def label(text: str, x: float, y: float, *, longest: int = 60, **attributes: str | float | None) -> Html:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from zcser.core.units import bytes_text, number_text, ratio_text
-from zcser.decide.crossover import break_even, over_sizes, reading, sweeps_of
+from zcser.core.units import ratio_text
+from zcser.decide.crossover import break_even, over_sizes, sweeps_of
 from zcser.decide.figures import Figures, figures_of, payloads_of
-from zcser.decide.interval import Interval
 from zcser.decide.profiles import PROFILES, Profile
 from zcser.decide.score import Standings, rank
 from zcser.decide.sensitivity import moves, switches
 from zcser.decide.verdict import comparison_text, move_texts, sentence, summary, switch_text
 from zcser.measure.result import Result
-from zcser.report.charts.lines import Line, lines_svg
+from zcser.report.charts.curves import SWEPT, curves_over_fields, curves_over_sizes, strong
+from zcser.report.charts.gallery import sweep_exhibits
 from zcser.report.markup import Child, Html, name, tag
-from zcser.report.page.tables import scrolling, sentence_here, simple
+from zcser.report.page.pictures import chart, charts
+from zcser.report.page.tables import sentence_here, simple
 
 __all__ = ["RunDecision"]
 
-SWEPT = {"encode": "encode", "decode": "decode", "read-field": "read the named fields"}
-STRONG = 4
-"""Codecs that a picture of lines is about, and between which crossovers are looked for."""
+MOST = 4
+"""Codecs of a tie that a table names."""
 
 
 class RunDecision:
@@ -83,39 +83,26 @@ class RunDecision:
             return []
         return [*move_texts(moves(figures, self.profile)), *map(switch_text, switches(figures, self.profile))]
 
-    def fields(self, payload: str, key: str) -> list[Child]:
-        """Cost over the number of fields that are read, and from how many on decoding the whole message is cheaper."""
+    def evens(self, payload: str) -> Html | None:
+        """From how many fields on decoding the whole message is cheaper, of the codecs that the picture is about."""
         figures = self.figures.get(payload)
         if figures is None:
-            return []
-        curves = {one.codec: reading(figures, one.codec) for one in figures.candidates}
-        drawn = _drawn(f"{payload}: cost by the number of fields that are read", curves, "fields", number_text)
-        if drawn is None:
-            return []
-        even = [break_even(figures, codec, codec) for codec in _strong(curves)]
-        lines = [comparison_text(one) for one in even if len(one.places) > 1]
-        return [
-            scrolling(f"{key}-fields-chart", "picture of cost by number of fields", tag("figure", drawn)),
-            _list(lines),
-        ]
+            return None
+        even = [break_even(figures, codec, codec) for codec in strong(curves_over_fields(figures))]
+        return _list([comparison_text(one) for one in even if len(one.places) > 1])
 
     def sweeps(self, key: str) -> Iterator[Child]:
         """For each schema that was measured at two sizes or more: cost over size, and the crossovers of those in front."""
         for number, sweep in enumerate(sweeps_of(self.result)):
-            charts, lines = [], []
-            for task, words in SWEPT.items():
-                curves = _over_sizes(sweep, task)
-                names = f"{sweep[0].payload} to {sweep[-1].payload}"
-                drawn = _drawn(f"{names}: cost to {words}, by size", curves, "size of the message", bytes_text)
-                if drawn is not None:
-                    charts.append(
-                        scrolling(f"{key}-sweep-{number}-{task}", f"picture of cost to {words}", tag("figure", drawn))
-                    )
-                    pairs = itertools.combinations(_strong(curves), 2)
-                    lines += [f"{words}: {comparison_text(over_sizes(sweep, a, b, task))}" for a, b in pairs]
-            if charts:
-                yield tag("div", charts, class_="charts")
-                yield _list(lines)
+            exhibits = tuple(sweep_exhibits(sweep))
+            if exhibits:
+                yield charts([chart(f"{key}-sweep-{number}", one) for one in exhibits])
+                yield _list([line for one in exhibits for line in _crossovers(sweep, one.operation)])
+
+
+def _crossovers(sweep: Sequence[Figures], task: str) -> Iterator[str]:
+    for left, right in itertools.combinations(strong(curves_over_sizes(sweep, task)), 2):
+        yield f"{SWEPT[task]}: {comparison_text(over_sizes(sweep, left, right, task))}"
 
 
 def _winner(standings: Standings) -> Child:
@@ -141,40 +128,9 @@ def _winner(standings: Standings) -> Child:
 
 def _joined(standings: Standings) -> list[Child]:
     names = [name(one.name) for one in standings.leaders]
-    more = len(names) - STRONG
-    shown: list[Child] = [*names[:STRONG], *([f"{more} more"] if more > 0 else [])]
+    more = len(names) - MOST
+    shown: list[Child] = [*names[:MOST], *([f"{more} more"] if more > 0 else [])]
     return [part for one in shown for part in (", ", one)][1:]
-
-
-def _over_sizes(sweep: Sequence[Figures], task: str) -> dict[str, dict[float, Interval]]:
-    curves: dict[str, dict[float, Interval]] = {}
-    for figures in sweep:
-        for one in figures.candidates:
-            step = figures.step(one, task)
-            if step is not None and figures.message_bytes is not None:
-                curves.setdefault(one.codec, {})[figures.message_bytes] = step.cost
-    return curves
-
-
-def _strong(curves: dict[str, dict[float, Interval]]) -> list[str]:
-    """The codecs that are lowest or second at some place, at most `STRONG`, those lowest at most places first."""
-    places = sorted({place for curve in curves.values() for place in curve})
-    ordered = [
-        sorted((curve[place].value, codec) for codec, curve in curves.items() if place in curve) for place in places
-    ]
-    firsts, seconds = ([order[number][1] for order in ordered if len(order) > number] for number in (0, 1))
-    return list(dict.fromkeys([*firsts, *seconds]))[:STRONG]
-
-
-def _drawn(
-    title: str, curves: dict[str, dict[float, Interval]], across: str, text: Callable[[float], str]
-) -> Html | None:
-    strong = _strong(curves)
-    order = [*strong, *(codec for codec in curves if codec not in strong)]
-    lines = [
-        Line(codec, tuple(sorted(curves[codec].items())), codec in strong) for codec in order if len(curves[codec]) > 1
-    ]
-    return lines_svg(title, lines, across, text)
 
 
 def _list(lines: Sequence[str]) -> Html | None:

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from zcser.measure.result import Result
 from zcser.report.cells import Grid, grid_of
-from zcser.report.charts.distribution import distribution_svg
-from zcser.report.charts.ledger import ledger_svg
+from zcser.report.charts.gallery import Exhibit, payload_exhibits
 from zcser.report.group_tables import composite_table, further_table, partial_table, sizes_table
 from zcser.report.markup import Child, Html, name, plain_name, tag
 from zcser.report.model import Section, Table
 from zcser.report.page.decision import RunDecision
-from zcser.report.page.pareto import pareto_charts
-from zcser.report.page.tables import figures, scrolling, sentence_here
+from zcser.report.page.pictures import chart, charts
+from zcser.report.page.tables import figures, sentence_here
 from zcser.report.sentence import verdict
 from zcser.report.tables import latency_table, ledger_table, main_table, memory_table
 
 __all__ = ["PayloadPart", "payload_section", "sentence_of"]
-
-DRAWN = ("encode", "decode", "read-field")
-"""Operations whose latencies are drawn."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +64,10 @@ class PayloadPart:
         }
         return {word: table for word, table in made.items() if table is not None}
 
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """All pictures of the section."""
+        return tuple(payload_exhibits(self.grid, self.fused, self.decision.figures.get(self.payload)))
+
 
 def sentence_of(result: Result, payload: str) -> str:
     """The verdict on one payload alone."""
@@ -78,7 +77,7 @@ def sentence_of(result: Result, payload: str) -> str:
 
 def payload_section(part: PayloadPart, level: int = 2) -> Html:
     """The section; its heading is of `level`, those inside one deeper."""
-    grid, key, section, decision = part.grid, part.identifier, part.section, part.decision
+    key, section, decision, exhibits = part.identifier, part.section, part.decision, part.exhibits()
     parts: list[Child] = [
         tag("p", section.subtitle, class_="sub") if section.subtitle else None,
         tag("p", sentence_of(part.result, part.payload), class_="sentence"),
@@ -99,37 +98,23 @@ def payload_section(part: PayloadPart, level: int = 2) -> Html:
             return None
         return figures(f"{key}-{word}-table", f"{part.payload}: {made.title or 'cost by codec and operation'}", made)
 
+    def drawn(kind: str) -> list[Html]:
+        return [chart(key, one) for one in exhibits if one.kind == kind]
+
     block("cost", "Cost of one operation", [table("cost"), table("composite"), table("further")])
     changes = tuple(decision.changes(part.payload))
     block(
         "changes", "How firm this is", [_list("notes", f"What would change who wins {decision.profile.name}", changes)]
     )
-    block("fields", "Reading part of a message", [*decision.fields(part.payload, key), table("partial")])
+    block("fields", "Reading part of a message", [*drawn("fields"), decision.evens(part.payload), table("partial")])
     block("sizes", "Size", [table("sizes")])
-    if part.payload in decision.figures:
-        block("pareto", "Cost against size", _charts(pareto_charts(decision.figures[part.payload], key)))
-    drawn = [
-        _chart(f"{key}-ledger-{one}", f"picture of where {one} goes", ledger_svg(grid, one, part.fused))
-        for one in ("encode", "decode")
-    ]
-    block("ledger", "Where the cost goes", [*_charts(drawn), table("ledger")])
-    drawn = [
-        _chart(f"{key}-latency-{one}", f"picture of the latency of {one}", distribution_svg(grid, one)) for one in DRAWN
-    ]
-    block("latency", "Latency", [*_charts(drawn), table("latency") if any(drawn) else None])
+    block("pareto", "Cost against size", [charts(drawn("pareto"))])
+    block("ledger", "Where the cost goes", [charts(drawn("ledger")), table("ledger")])
+    latencies = charts(drawn("distribution"))
+    block("latency", "Latency", [latencies, table("latency") if latencies else None])
     block("memory", "Memory and copies", [table("memory")])
     heading = tag(f"h{level}", name(part.payload), id=key)
     return tag("section", heading, parts, class_="payload", aria_labelledby=key, data_payload=plain_name(part.payload))
-
-
-def _chart(identifier: str, words: str, drawn: Html | None) -> Html | None:
-    return None if drawn is None else scrolling(identifier, words, tag("figure", drawn))
-
-
-def _charts(drawn: Iterable[Html | None]) -> list[Child]:
-    """Pictures side by side where there is room; nothing of none."""
-    found = [one for one in drawn if one]
-    return [tag("div", found, class_="charts")] if found else []
 
 
 def _list(kind: str, heading: str, lines: tuple[str, ...]) -> Html | None:

@@ -8,6 +8,7 @@ from string import Template
 
 from zcser.decide.profiles import PROFILES, Profile
 from zcser.measure.result import Result
+from zcser.report.charts.files import picture_style
 from zcser.report.document import document_of, payload_names
 from zcser.report.legend import legend_of, machine_lines
 from zcser.report.markup import Child, Html, join, name, plain_name, tag
@@ -24,7 +25,6 @@ from zcser.report.page.tools import tools_bar
 
 __all__ = ["Run", "page"]
 
-STYLES = ("page.css",)
 SCRIPTS = ("tables.js", "formulas.js", "texts.js", "sentence.js", "calculator.js")
 
 
@@ -46,7 +46,7 @@ def page(runs: Sequence[Run], profile: Profile = PROFILES["server"]) -> str:
     profile
         What the verdict is by, and what the calculator starts with.
     """
-    style = "".join(map(asset, STYLES))
+    style = picture_style() + asset("page.css")
     # One script of its own scope: names of the assets reach nothing else.
     script = "".join(('"use strict";\n{\n', *map(asset, SCRIPTS), "}\n"))
     parts = [_RunPart(number, run, profile) for number, run in enumerate(runs)]
