@@ -45,16 +45,28 @@ LONG = ("tests/measure/test_runner", "tests/plugin", "tests/flat", "tests/cli")
 """Where few tests take long, the longest first."""
 
 
-MANY = ("tests/conformance", "tests/flat")
+MANY = (
+    "tests/conformance",
+    "tests/evolution",
+    "tests/flat",
+    "tests/header",
+    "tests/payloads",
+    "tests/plugin",
+    "tests/protowire",
+    "tests/testing",
+    "tests/tree",
+)
 """Where tests run over every codec and schema, or every form of a message."""
 
-QUICK_SHARE = 4
-"""Of a test there that has more cells than this many times itself, one cell in so many belongs to the quick loop."""
+QUICK_SHARE = 6
+"""Of a test there that has more cells than `LEAST_CELLS`, one cell in so many belongs to the quick loop."""
+
+LEAST_CELLS = 12
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let CI run every cell."""
-    parser.addoption("--every-cell", action="store_true", help="mark no cell of a large table slow")
+    parser.addoption("--every-cell", action="store_true", help="leave no test that is marked further, and no cell, out")
 
 
 def _is_further_cell(item: pytest.Item) -> bool:
@@ -64,12 +76,16 @@ def _is_further_cell(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave most cells of large tables to slow runs, and begin with what takes longest, so that no process is left alone with it."""
-    if not config.getoption("--every-cell"):
-        tables = Counter(item.nodeid.partition("[")[0] for item in items if item.nodeid.startswith(MANY))
-        for item in items:
-            if tables[item.nodeid.partition("[")[0]] > QUICK_SHARE**2 and _is_further_cell(item):
-                item.add_marker(pytest.mark.slow)
+    """Leave most cells of large tables to `--every-cell`, and begin with what takes longest.
+
+    So no process is left alone with it. What the quick loop leaves out is marked further; without `--every-cell` slow too.
+    """
+    tables = Counter(item.nodeid.partition("[")[0] for item in items if item.nodeid.startswith(MANY))
+    for item in items:
+        if tables[item.nodeid.partition("[")[0]] > LEAST_CELLS and _is_further_cell(item):
+            item.add_marker(pytest.mark.further)
+        if not config.getoption("--every-cell") and item.get_closest_marker("further"):
+            item.add_marker(pytest.mark.slow)
     items.sort(
         key=lambda item: next((rank for rank, part in enumerate(LONG) if item.nodeid.startswith(part)), len(LONG))
     )

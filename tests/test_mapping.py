@@ -36,6 +36,7 @@ def found(wire: str, kind: str, place: str) -> str:
     return cell(WIRE[wire], *ROW[kind], column)
 
 
+@pytest.mark.further
 def test_the_committed_table_is_what_the_command_prints():
     done = subprocess.run([sys.executable, "-m", "zcser.mapping"], check=True, capture_output=True)
     assert done.stdout.decode() == COMMITTED.read_text(encoding="utf-8")

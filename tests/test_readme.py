@@ -35,6 +35,7 @@ def test_the_table_of_the_readme_is_the_committed_result():
     assert table[1] in report.partition("## request-64k")[0]
 
 
+@pytest.mark.further
 def test_the_committed_report_is_made_from_the_committed_result():
     result = load_result(ROOT / "results" / "quick.json")
     assert (ROOT / "results" / "quick.md").read_text() == markdown.render(document_of(result))

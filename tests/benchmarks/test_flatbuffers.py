@@ -147,6 +147,7 @@ def timed():
     return [one for name in GROUPS if name != "tensors" for one in time_group(name, TINY, 1)]
 
 
+@pytest.mark.further
 def test_every_row_over_messages_has_its_arms(timed):
     of_messages = [row for row in ROWS if not row.operation.startswith(("open and tensor", "encode_"))]
     which = "native" if subjects.has_native() else "pure"

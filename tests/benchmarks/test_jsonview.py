@@ -27,6 +27,7 @@ def cost(operation: str, subject: str, p10_ns: float) -> Cost:
     return Cost(operation, subject, "class", p10_ns, batches=1, dirty_batches=0)
 
 
+@pytest.mark.further
 def test_every_row_has_its_arms(monkeypatch):
     few = arms.documents()[:1]
     monkeypatch.setattr(arms, "documents", lambda: few)
@@ -62,6 +63,7 @@ def test_the_arms_of_the_origin_read_the_same_text():
 
 
 @pytest.mark.skipif(zcount.load() is None, reason="the C helper was not built")
+@pytest.mark.further
 def test_a_view_of_one_element_allocates_less_than_a_tenth_of_a_full_parse():
     # Counted, not timed: the same in every process.
     found = in_fresh_process(origin.memory, preload=True)

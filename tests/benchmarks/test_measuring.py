@@ -75,6 +75,7 @@ def test_a_function_that_raises_in_a_fresh_process_is_named(capfd):
 
 
 @needs_helper
+@pytest.mark.further
 def test_the_counter_is_timed_with_and_without():
     (overall, by_operation), raw = counter.overhead(TINY)
     assert overall.goal == Goal("<=", 1.10)

@@ -304,6 +304,7 @@ VALUES = st.recursive(
     separators=st.sampled_from([(",", ":"), (", ", ": "), (",\n", ":" + " " * 70), ("," + "\t" * 70, ":")]),
 )
 @settings(max_examples=200)
+@pytest.mark.further
 def test_no_array_in_an_array_is_overlooked(value, separators):
     data = json.dumps(value, separators=separators).encode()
     for text_ in (data, b" " * 70 + data, b"\n" + data):

@@ -49,6 +49,7 @@ def committed() -> dict[tuple[str, str], dict[str, str]]:
 
 
 @pytest.mark.parametrize("group", sorted({pair.group for pair in PAIRS}))
+@pytest.mark.further
 def test_the_committed_matrix_is_what_the_code_gives(group):
     # Each change in a third of the wires, and each wire in a third of the changes; the slow test takes all.
     cells = committed()
@@ -96,6 +97,7 @@ def works_throughout(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", FEW)
+@pytest.mark.further
 def test_no_change_is_safe_in_every_codec(case):
     works_throughout(case)
 

@@ -337,6 +337,7 @@ def test_exact_counts_are_the_same_in_two_runs(strange):
             )
 
 
+@pytest.mark.further
 def test_processes_that_must_be_come_before_the_bounds_on_time(monkeypatch):
     bounded = dataclasses.replace(made.TINY, rounds=3, least_rounds=2, cap_ns=1, budget_s=1e-6)
     monkeypatch.setitem(plan.PRESETS, "quick", bounded)
@@ -349,6 +350,7 @@ def test_processes_that_must_be_come_before_the_bounds_on_time(monkeypatch):
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc's state is set by variables of glibc")
+@pytest.mark.further
 def test_large_messages_are_timed_in_both_states_of_malloc(monkeypatch):
     monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(ONCE, both_mallocs=True))
     result = measure("request-1m", made.payload(), codecs=("msgpack",), operations=("decode",))
@@ -357,6 +359,7 @@ def test_large_messages_are_timed_in_both_states_of_malloc(monkeypatch):
     assert len(result.noise) == 2
 
 
+@pytest.mark.further
 def test_a_malloc_that_maps_anew_is_asked_for_in_the_environment(monkeypatch):
     seen = []
     popen = subprocess.Popen

@@ -215,6 +215,7 @@ def baseline(tmp_path_factory):
 
 
 @needs_counter
+@pytest.mark.further
 def test_a_regression_fails_the_session(project, baseline):
     rules = ("--zcser-fail=bytes>0", "--zcser-fail=p10>1%", baseline)
     result = project.run(LARGER, *rules)
