@@ -134,7 +134,7 @@ PRESETS: dict[str, Preset] = {
         silence_s=120,
         wait_s=12,
         # Ten formats on one payload are told in half a minute.
-        pair_s=1.6,
+        pair_s=0.8,
     ),
     # 12 processes, for the gate's power. It seeks one cell that is 5% slower among some 440, with Holm's correction for
     # their number. Where processes vary by 1.5%, it finds that in 85% of diffs with 10 processes a side, and in 98% with
