@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import re
 import signal
@@ -16,16 +17,17 @@ from hypothesis import HealthCheck, settings
 
 SHARED_DATA = Path(__file__).resolve().parents[1] / "../shared/data"
 
-# The same examples on every run and machine: a failure here is a failure for everyone. Deep runs carry the slow mark.
+# The same examples on every run of the same tests: a failure here is a failure for everyone. (Hypothesis also tries the
+# constants of the modules that are loaded: a run of one file may try others.) Deep runs carry the slow mark.
 settings.register_profile(
-    "zcser",
+    "every-cell",
     derandomize=True,
     deadline=None,
     max_examples=25,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
-settings.load_profile("zcser")
+settings.register_profile("quick", settings.get_profile("every-cell"), max_examples=8)
 
 # The tests start hundreds of interpreters. Where this is set, as in containers, each would compile all modules again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -39,6 +41,17 @@ def pytest_collection_finish() -> None:
     """Keep what was collected, thousands of tests, out of each collection of garbage to come, of which tests ask for many."""
     gc.collect()
     gc.freeze()
+
+
+_RUNS = itertools.count(1)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Do the same, now and then, for what tests keep for those after them: codecs, samples, modules."""
+    if next(_RUNS) % 50 == 0:
+        gc.collect()
+        gc.freeze()
 
 
 LONG = ("tests/measure/test_runner", "tests/plugin", "tests/flat", "tests/cli")
@@ -69,6 +82,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-cell", action="store_true", help="leave no test that is marked further, and no cell, out")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the number of examples before the modules of tests, which have them, are imported."""
+    settings.load_profile("every-cell" if config.getoption("--every-cell") else "quick")
+
+
 def _is_further_cell(item: pytest.Item) -> bool:
     """Whether a cell of a table is left to `--every-cell`: by its name, so that it is the same on every machine."""
     return zlib.crc32(item.nodeid.encode()) % QUICK_SHARE != 0
@@ -83,6 +101,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tables = Counter(item.nodeid.partition("[")[0] for item in items if item.nodeid.startswith(MANY))
     for item in items:
         if tables[item.nodeid.partition("[")[0]] > LEAST_CELLS and _is_further_cell(item):
+            item.add_marker(pytest.mark.further)
+        if config.getoption("--every-cell") and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            # The quick loop has fewer examples of it.
             item.add_marker(pytest.mark.further)
         if not config.getoption("--every-cell") and item.get_closest_marker("further"):
             item.add_marker(pytest.mark.slow)

@@ -303,7 +303,7 @@ VALUES = st.recursive(
     value=VALUES,
     separators=st.sampled_from([(",", ":"), (", ", ": "), (",\n", ":" + " " * 70), ("," + "\t" * 70, ":")]),
 )
-@settings(max_examples=200)
+@settings(max_examples=8 * settings.default.max_examples)
 @pytest.mark.further
 def test_no_array_in_an_array_is_overlooked(value, separators):
     data = json.dumps(value, separators=separators).encode()
@@ -358,7 +358,7 @@ KINDS = [list[int], list[float], list[UInt8], list[UInt64], list[list[float]], l
     edits=st.lists(st.tuples(st.integers(0, 30), st.sampled_from(b'[]{},:"0123456789.eE- tn\\')), max_size=4),
     schema=st.sampled_from(KINDS),
 )
-@settings(max_examples=400)
+@settings(max_examples=16 * settings.default.max_examples)
 def test_of_any_text_an_array_is_what_decode_gives_or_an_error(data, edits, schema):
     text_ = bytearray(data)
     for place, octet in edits:

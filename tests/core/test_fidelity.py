@@ -54,6 +54,8 @@ SAME = {
     "empty arrays": (np.zeros((0, 2), np.int8), np.zeros((0, 2), np.int8)),
     "tensor NaN": (np.array([NAN]), np.array([NAN])),
     "bfloat16": (np.array([1, NAN], ml_dtypes.bfloat16), np.array([1, NAN], ml_dtypes.bfloat16)),
+    "NaN of numpy": ([np.float32(NAN)], [np.float32(NAN)]),
+    "sets of numpy's NaN": ({np.float16(NAN)}, {np.float16(NAN)}),
     "memoryviews": (memoryview(b"ab"), memoryview(bytearray(b"ab"))),
     "long integers": (10**5000, 10**5000),
 }
@@ -63,6 +65,7 @@ DIFFERENT = {
     "int and bool": (1, True),
     "zeros": (0.0, -0.0),
     "zeros inside": ([0.0], [-0.0]),
+    "zeros of numpy": (np.float32(0.0), np.float32(-0.0)),
     "subnormals": (5e-324, 0.0),
     "list and tuple": ([1], (1,)),
     "None and False": (None, False),

@@ -39,7 +39,7 @@ CODECS = [name for name in INFO if name not in {"header", "kserve", "pickle"} an
 DECODERS = {name: make(name) for name in CODECS}
 ENCODERS = {name: DECODERS[writer_of(name)] for name in CODECS}
 
-quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @quick

@@ -33,6 +33,9 @@ __all__ = ["difference", "equal", "field_names"]
 
 _DOUBLE = struct.Struct("<d")
 
+# Each of these is a double exactly. Of numpy's, float64 is a float; the narrower are not.
+_FLOATS = (float, np.float16, np.float32)
+
 
 def field_names(value: Any) -> tuple[str, ...] | None:
     """The names of an object's fields; None for what is no dataclass, Struct, attrs, pydantic or NamedTuple instance."""
@@ -78,7 +81,7 @@ def _differences(left: Any, right: Any, path: tuple[str | int, ...]) -> Iterator
         return
     if type(left) is not type(right):
         yield f"{where}: {_named(left)} against {_named(right)}"
-    elif isinstance(left, float):
+    elif isinstance(left, _FLOATS):
         if not (math.isnan(left) and math.isnan(right)) and _DOUBLE.pack(left) != _DOUBLE.pack(right):
             yield f"{where}: {left!r} against {right!r}"
     elif isinstance(left, enum.Enum) or left is None:
@@ -110,7 +113,7 @@ def _differences(left: Any, right: Any, path: tuple[str | int, ...]) -> Iterator
 
 def _distinct(item: Any) -> Any:
     """What two items of sets have in common where they are equal to us, and only then."""
-    if isinstance(item, float):
+    if isinstance(item, _FLOATS):
         return type(item), "nan" if math.isnan(item) else _DOUBLE.pack(item)
     if isinstance(item, Decimal):
         return type(item), item.as_tuple()

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import types
 import typing
@@ -17,6 +18,8 @@ from typing import Any, Literal, TypeVar
 __all__ = ["FormError", "from_json", "to_json"]
 
 D = TypeVar("D")
+
+_SCALARS = (float, int, str, bool)
 
 
 class FormError(ValueError):
@@ -58,20 +61,35 @@ def from_json(cls: type[D], value: Any, where: str = "") -> D:
     """
     if not isinstance(value, dict):
         raise FormError(where, f"an object is needed, not {_shown(value)}")
-    hints = typing.get_type_hints(cls)
     taken: dict[str, Any] = {}
-    for item in dataclasses.fields(cls):  # type: ignore[arg-type]  # D is a dataclass; its bound has no public name
-        if item.name in value:
-            taken[item.name] = _read(hints[item.name], value[item.name], f"{where}.{item.name}" if where else item.name)
-        elif item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
-            raise FormError(where, f"the key {item.name!r} is missing")
+    for name, hint, needed in _form(cls):  # type: ignore[arg-type]  # a class is hashable, whatever its instances are
+        if name in value:
+            taken[name] = _read(hint, value[name], f"{where}.{name}" if where else name)
+        elif needed:
+            raise FormError(where, f"the key {name!r} is missing")
     try:
         return cls(**taken)
     except ValueError as error:
         raise FormError(where, str(error)) from None
 
 
+@functools.cache
+def _form(cls: type[Any]) -> tuple[tuple[str, Any, bool], ...]:
+    """The name, the annotation, and whether it must be there, of each field: a result has thousands of some classes."""
+    hints = typing.get_type_hints(cls)
+    return tuple(
+        (
+            item.name,
+            hints[item.name],
+            item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING,
+        )
+        for item in dataclasses.fields(cls)
+    )
+
+
 def _read(hint: Any, value: Any, where: str) -> Any:
+    if hint in _SCALARS:
+        return _read_scalar(hint, value, where)
     if hint is Any:
         return _free(value, where)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
