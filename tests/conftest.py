@@ -59,22 +59,25 @@ LONG = ("tests/measure/test_runner", "tests/plugin", "tests/flat", "tests/cli")
 
 
 MANY = (
+    "tests/codecs",
     "tests/conformance",
+    "tests/core/test_content",
     "tests/evolution",
     "tests/flat",
     "tests/header",
     "tests/payloads",
     "tests/plugin",
     "tests/protowire",
+    "tests/test_layering",
     "tests/testing",
     "tests/tree",
 )
 """Where tests run over every codec and schema, or every form of a message."""
 
-QUICK_SHARE = 6
-"""Of a test there that has more cells than `LEAST_CELLS`, one cell in so many belongs to the quick loop."""
+QUICK_SHARES = {12: 1, 256: 6}
+"""Of a test there of at most so many cells, one cell in so many belongs to the quick loop; of a larger one, in `LEAST_SHARE`."""
 
-LEAST_CELLS = 12
+LEAST_SHARE = 12
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -87,9 +90,10 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("every-cell" if config.getoption("--every-cell") else "quick")
 
 
-def _is_further_cell(item: pytest.Item) -> bool:
-    """Whether a cell of a table is left to `--every-cell`: by its name, so that it is the same on every machine."""
-    return zlib.crc32(item.nodeid.encode()) % QUICK_SHARE != 0
+def _is_further_cell(item: pytest.Item, cells: int) -> bool:
+    """Whether a cell of a table of so many is left to `--every-cell`: by its name, so that it is the same on every machine."""
+    share = next((share for most, share in QUICK_SHARES.items() if cells <= most), LEAST_SHARE)
+    return zlib.crc32(item.nodeid.encode()) % share != 0
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -100,7 +104,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     tables = Counter(item.nodeid.partition("[")[0] for item in items if item.nodeid.startswith(MANY))
     for item in items:
-        if tables[item.nodeid.partition("[")[0]] > LEAST_CELLS and _is_further_cell(item):
+        if _is_further_cell(item, tables[item.nodeid.partition("[")[0]]):
             item.add_marker(pytest.mark.further)
         if config.getoption("--every-cell") and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             # The quick loop has fewer examples of it.

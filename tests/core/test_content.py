@@ -102,38 +102,39 @@ def test_the_committed_vectors_hold_for_ever():
     assert len({vector["sha256"] for vector in VECTORS}) == len(VECTORS) - 1  # [] and () are one
 
 
-def test_keys_are_those_of_the_layout_for_all_kinds_of_values():
-    for case in CASES.values():
-        for value in samples(case, 12):
-            assert content_key(value).digest.hex() == digest(value)
+@pytest.mark.parametrize("case", CASES)
+def test_keys_are_those_of_the_layout_for_all_kinds_of_values(case):
+    for value in samples(CASES[case], 12):
+        assert content_key(value).digest.hex() == digest(value)
 
 
-def test_equal_values_have_equal_keys_through_every_codec():
-    for case in CASES:
-        for name in (name for name in INFO if name in row(case)["carry"]):
-            codec = (
-                make(name, case)
-                if not INFO[name].trusted_only
-                else zcser.codec(name, CASES[case], allow_untrusted_code=True)
-            )
-            for data, expected in messages(name, case, 4):
-                key = content_key(expected)
-                assert content_key(codec.decode(data)) == key
-                assert content_key(codec.decode(data, copy=False)) == key
-                if "view" in INFO[name].operations:
-                    assert content_key(codec.view(data)) == key
+@pytest.mark.parametrize("case", CASES)
+def test_equal_values_have_equal_keys_through_every_codec(case):
+    for name in (name for name in INFO if name in row(case)["carry"]):
+        codec = (
+            make(name, case)
+            if not INFO[name].trusted_only
+            else zcser.codec(name, CASES[case], allow_untrusted_code=True)
+        )
+        for data, expected in messages(name, case, 4):
+            key = content_key(expected)
+            assert content_key(codec.decode(data)) == key
+            assert content_key(codec.decode(data, copy=False)) == key
+            if "view" in INFO[name].operations:
+                assert content_key(codec.view(data)) == key
 
 
-def test_what_normal_changes_makes_no_other_key():
-    for case in CASES.values():
-        for value in samples(case, 15, loose=True):
-            try:
-                normal = zcser.normal(case, value)
-            except EncodeError:
-                with pytest.raises(EncodeError):
-                    content_key(value, schema=case)
-            else:
-                assert content_key(value, schema=case) == content_key(normal)
+@pytest.mark.parametrize("case", CASES)
+def test_what_normal_changes_makes_no_other_key(case):
+    schema = CASES[case]
+    for value in samples(schema, 15, loose=True):
+        try:
+            normal = zcser.normal(schema, value)
+        except EncodeError:
+            with pytest.raises(EncodeError):
+                content_key(value, schema=schema)
+        else:
+            assert content_key(value, schema=schema) == content_key(normal)
 
 
 def classless(value: Any) -> Any:
@@ -162,12 +163,12 @@ def test_keys_are_equal_exactly_where_values_are(found):
             assert (content_key(left) == content_key(right)) == equal(left, right)
 
 
-def test_keys_of_values_of_a_schema_are_equal_exactly_where_values_are():
-    for case in CASES.values():
-        pool = samples(case)
-        for left in pool[:6]:
-            for right in pool:
-                assert (content_key(left) == content_key(right)) == equal(classless(left), classless(right))
+@pytest.mark.parametrize("case", CASES)
+def test_keys_of_values_of_a_schema_are_equal_exactly_where_values_are(case):
+    pool = samples(CASES[case])
+    for left in pool[:6]:
+        for right in pool:
+            assert (content_key(left) == content_key(right)) == equal(classless(left), classless(right))
 
 
 @given(values(CASES["json_like"]), st.randoms(use_true_random=False))

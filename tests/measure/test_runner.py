@@ -241,6 +241,7 @@ def test_a_payload_that_raises_or_does_not_fit_has_a_reason_in_one_line(strange)
 
 
 @pytest.mark.usefixtures("once")
+@pytest.mark.further
 def test_what_a_payload_prints_does_not_disturb_the_messages(capfd):
     assert measure(made.payload(made.talkative)).cell("points", "json", "decode").status == "ok"
     assert "standard output" not in capfd.readouterr().out
@@ -318,6 +319,7 @@ def _children(parent: int | None = None) -> set[int]:
 
 
 @pytest.mark.usefixtures("once")
+@pytest.mark.further
 def test_a_live_heap_is_recorded(strange):
     result = measure(made.payload(), live_objects=20_000)
     assert result.settings.live_objects == 20_000
@@ -327,6 +329,7 @@ def test_a_live_heap_is_recorded(strange):
 
 
 @pytest.mark.usefixtures("once")
+@pytest.mark.further
 def test_exact_counts_are_the_same_in_two_runs(strange):
     runs = strange[1], measure(made.payload(), seed=2)
     for operation in ("encode", "decode"):

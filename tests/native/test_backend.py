@@ -45,12 +45,14 @@ def test_the_engine_that_is_asked_for_runs_and_the_other_is_not_loaded(wanted):
 
 
 @needs_extension
-@pytest.mark.parametrize("wanted", [None, ""])
+@pytest.mark.parametrize("wanted", [None, pytest.param("", marks=pytest.mark.further)])
 def test_the_c_engine_is_used_where_it_was_built(wanted):
     assert run(SHOW, wanted).stdout.startswith("native /")
 
 
-@pytest.mark.parametrize("name", ["_flat", "_protowire", "_tree"])
+@pytest.mark.parametrize(
+    "name", ["_flat", *(pytest.param(name, marks=pytest.mark.further) for name in ("_protowire", "_tree"))]
+)
 def test_the_python_engines_are_used_where_one_in_c_was_not_built(name):
     done = run(WITHOUT.replace("_flat", name) + SHOW)
     assert done.stderr == ""

@@ -13,6 +13,9 @@ from zcser.native import zcount
 
 pytest_plugins = ["pytester"]
 
+# Starts thirty processes. That figures come from processes, and are judged, test_codec.py and test_judge.py show too.
+pytestmark = pytest.mark.further
+
 KEEPING = (
     'PRESETS["quick"] = dataclasses.replace(PRESETS["quick"], slot=dataclasses.replace(slot, retained_ns=20_000_000))\n'
 )
@@ -137,7 +140,6 @@ def row(session, name):
     return next(line for line in session.lines[start:] if line.startswith(f"{name} "))
 
 
-@pytest.mark.further
 def test_figures_stand_in_the_stats_and_the_extra_info_of_the_json(session):
     stats, extra = session.entries["test_block"]["stats"], figures(session, "test_block")
     assert extra["where"] == "workers"
@@ -231,7 +233,6 @@ def test_a_schema_and_a_value_of_the_users_own(session):
     assert figures(session, "test_read_field")["cell"][1:] == ["json", "read-field"]
 
 
-@pytest.mark.further
 def test_comparing_with_a_saved_run_shows_its_figures_too(project):
     assert project.run(BLOCK, "--benchmark-save=old").ret == 0
     changed = BLOCK.replace("(block, 1000) == bytes(1000)", "(block, 2000) == bytes(2000)")

@@ -246,9 +246,15 @@ def test_a_session_without_figures_says_that_nothing_was_judged(project, baselin
     ("options", "message"),
     [
         (["--zcser-fail=p10>5%", "--zcser-baseline=absent.json"], "*cannot read the baseline absent.json*"),
-        (["--zcser-fail=p10>5%", "--zcser-baseline=test_it.py"], "*test_it.py is not JSON*"),
+        pytest.param(
+            ["--zcser-fail=p10>5%", "--zcser-baseline=test_it.py"],
+            "*test_it.py is not JSON*",
+            marks=pytest.mark.further,
+        ),
         (["--zcser-fail=p10>5%"], "*--zcser-fail needs --zcser-baseline too"),
-        (["--zcser-baseline=out.json"], "*--zcser-baseline needs --zcser-fail too"),
+        pytest.param(
+            ["--zcser-baseline=out.json"], "*--zcser-baseline needs --zcser-fail too", marks=pytest.mark.further
+        ),
         (["--zcser-preset=fast"], "*--zcser-preset 'fast' is none; presets are quick, full*"),
     ],
 )

@@ -27,7 +27,7 @@ def test_plain():
         (["--benchmark-skip"], {"passed": 1, "skipped": 2}),
         (["--benchmark-disable"], {"passed": 3}),
         # pytest-benchmark warns of xdist, which disables it.
-        (["-n1", "-W", "default::pytest.PytestWarning"], {"passed": 3}),
+        pytest.param(["-n1", "-W", "default::pytest.PytestWarning"], {"passed": 3}, marks=pytest.mark.further),
     ],
 )
 def test_where_nothing_is_benchmarked_there_are_no_figures(project, options, outcomes):
