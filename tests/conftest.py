@@ -64,17 +64,20 @@ MANY = (
     "tests/core/test_content",
     "tests/evolution",
     "tests/flat",
+    "tests/frame",
     "tests/header",
     "tests/payloads",
     "tests/plugin",
     "tests/protowire",
+    "tests/schema/test_from_sample.py::test_every_file",
     "tests/test_layering",
+    "tests/test_mapping.py::test_a_field_is_refused",
     "tests/testing",
     "tests/tree",
 )
 """Where tests run over every codec and schema, or every form of a message."""
 
-QUICK_SHARES = {12: 1, 256: 6}
+QUICK_SHARES = {10: 1, 100: 6}
 """Of a test there of at most so many cells, one cell in so many belongs to the quick loop; of a larger one, in `LEAST_SHARE`."""
 
 LEAST_SHARE = 12

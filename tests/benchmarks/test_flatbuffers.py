@@ -169,6 +169,7 @@ def test_every_row_over_tensors_has_its_arms(which, monkeypatch):
     assert [row.label for row in of_tensors if not ratio(row, [costs], which, "class")] == []
 
 
+@pytest.mark.further
 @pytest.mark.skipif(zcount.load() is None, reason="the C helper was not built")
 @pytest.mark.parametrize("which", WHICH)
 def test_encode_into_allocates_nothing_of_the_payload(which):

@@ -283,6 +283,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.further
 @pytest.mark.skipif(zcser.backend != "native", reason="the C extension is not built, or not asked for")
 def test_both_engines_write_the_same_bytes_of_all_payloads_and_refuse_with_the_same_words():
     processes = {

@@ -376,6 +376,7 @@ def test_the_key_is_the_same_in_a_process_with_another_hash_seed():
     assert done.stdout.strip() == f"sha256:{digest({'a': True, 'b': {'y': [1, None], 'x': 1.5}}, b's')}"
 
 
+@pytest.mark.further
 def test_the_samples_hold_every_kind():
     seen = {type(part) for case in CASES.values() for value in samples(case, 12) for part in parts(value)}
     assert {type(None), bool, int, float, str, bytes, list, tuple, dict, np.ndarray} <= seen

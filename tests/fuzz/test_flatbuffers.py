@@ -93,6 +93,7 @@ def test_an_exact_buffer_has_the_bytes_and_no_more() -> None:
         assert memoryview(exact_buffer(data)).nbytes == len(data)
 
 
+@pytest.mark.further
 def test_the_command_runs_and_says_how_to_run_it_again(tmp_path) -> None:
     command = [sys.executable, "-m", "tests.fuzz.flatbuffers", "--mutants", "2", "--seed", "7", "--engines", "pure"]
     done = subprocess.run([*command, "-o", str(tmp_path)], capture_output=True, text=True, check=False)

@@ -42,7 +42,7 @@ def test_what_a_codec_refuses_or_does_not_have_is_skipped_with_the_reason(projec
     result.stdout.fnmatch_lines(["*header*encode*llm-chunk*"])
 
 
-@pytest.mark.parametrize("mark", ["codex=['json']", "'json'"])
+@pytest.mark.parametrize("mark", ["codex=['json']", pytest.param("'json'", marks=pytest.mark.further)])
 def test_a_mark_of_other_names_is_an_error(project, mark):
     source = f"import pytest\n@pytest.mark.zcser({mark})\ndef test_it(zbench):\n    pass\n"
     result = project.run(source)

@@ -66,6 +66,7 @@ def test_without_pytest_benchmark_only_the_fixture_says_what_is_missing(pytester
     result.stdout.fnmatch_lines(["*pip install 'pytest-benchmark>=5.3,<6'*"])
 
 
+@pytest.mark.further
 def test_groups_and_other_marks_are_those_of_pytest_benchmark(project):
     source = """
 import pytest
