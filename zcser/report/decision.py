@@ -9,7 +9,7 @@ from zcser.core.units import bytes_text, duration_text, number_text, ratio_text
 from zcser.core.words import one_line
 from zcser.decide.decision import Answer, Decision
 from zcser.decide.pareto import SIZE
-from zcser.decide.profiles import Profile
+from zcser.decide.profiles import PROFILES, Profile
 from zcser.decide.score import Score
 from zcser.decide.verdict import comparison_text, move_texts, switch_text
 from zcser.report.cells import FLAGS
@@ -29,13 +29,20 @@ def decision_document(decision: Decision) -> Document:
         sections.append(Section("crossovers over message sizes", "of the profile's total", (), notes=lines))
     profile = decision.profile
     return Document(
-        title=one_line(f"zcser decide, {profile.name}: {profile.doc}"),
+        title=one_line(f"zcser decide, {_does(profile)}"),
         sections=tuple(sections),
         baselines=None,
         legend=tuple(_legend(decision)),
         notices=(one_line(_settings(profile)),),
         verdict=decision.sentence,
     )
+
+
+def _does(profile: Profile) -> str:
+    """What a profile does, with its formula where that is still the one that its sentence says."""
+    if profile == PROFILES.get(profile.name):
+        return f"{profile.name}: {profile.doc}"
+    return f"{profile.name}, changed: {profile.doc.partition(':')[0]}"
 
 
 def _settings(profile: Profile) -> str:
