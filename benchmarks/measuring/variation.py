@@ -25,7 +25,7 @@ from benchmarks.support.fresh import in_fresh_process
 from zcser.measure.collector import freeze
 from zcser.measure.cost import process_cost, time_batches
 from zcser.measure.pace import Pace, Patience, most_ns
-from zcser.measure.plan import PRESETS
+from zcser.measure.presets import PRESETS
 from zcser.measure.sample import Slot
 
 __all__ = ["costs", "variation"]

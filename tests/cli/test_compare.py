@@ -242,8 +242,8 @@ TINY = """
 import sys
 from tests.measure import made
 from zcser.cli import main
-from zcser.measure import plan
-plan.PRESETS["quick"] = made.TINY
+from zcser.measure import presets
+presets.PRESETS["quick"] = made.TINY
 sys.exit(main(sys.argv[1:]))
 """
 

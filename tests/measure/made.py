@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zcser.measure.plan import Preset
+from zcser.measure.presets import Preset
 from zcser.measure.sample import Slot
 from zcser.payloads.base import Payload
 from zcser.schema.from_python import schema_of

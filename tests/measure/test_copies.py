@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.measure import made
-from zcser.measure import plan
+from zcser.measure import presets
 from zcser.measure.copies import read_aliases, written_aliases
 from zcser.measure.plan import Request
 from zcser.measure.runner import run
@@ -54,7 +54,7 @@ def test_writing_aliases_where_every_part_of_the_value_is_a_segment():
 
 
 def test_a_run_says_what_each_operation_does_with_the_tensor(monkeypatch):
-    monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(made.TINY, rounds=1))
+    monkeypatch.setitem(presets.PRESETS, "quick", dataclasses.replace(made.TINY, rounds=1))
     operations = ("encode", "decode", "decode-nocopy", "tensor", "load")
     result = run(Request(payloads=("request-64k",), codecs=("flatbuffers-official", "msgpack"), operations=operations))
     words = {"encode": "copy", "decode": "copy", "decode-nocopy": "alias", "tensor": "alias"}

@@ -10,7 +10,7 @@ from tests.measure.made import payload, point, raising
 from zcser import payloads, registry
 from zcser.core.errors import UnknownCodecError
 from zcser.gate.judge import MIN_PROCESSES
-from zcser.measure import plan
+from zcser.measure import presets
 from zcser.measure.baseline import BASELINES
 from zcser.measure.operations import DEFAULT, GUARD, OPERATIONS
 from zcser.measure.plan import Key, MeasureError, Request, make_plan, share_out
@@ -127,10 +127,10 @@ def test_a_request_that_cannot_be_met_is_one_clear_error(request_, error, words)
 
 
 def test_presets_fit_their_rounds():
-    for preset in plan.PRESETS.values():
+    for preset in presets.PRESETS.values():
         assert preset.least_ns < preset.slot.total_ns < preset.cap_ns
         assert preset.rotation == 64
-    assert plan.PRESETS["quick"].budget_s < 60
+    assert presets.PRESETS["quick"].budget_s < 60
 
 
 def test_a_small_matrix_has_a_smaller_budget_of_the_quick_preset():
@@ -139,15 +139,15 @@ def test_a_small_matrix_has_a_smaller_budget_of_the_quick_preset():
         preset = make_plan(Request(payloads=names, codecs=("json", "orjson", "msgpack", "protobuf")[:codecs])).preset
         return preset.budget_s, preset.wait_s
 
-    quick = plan.PRESETS["quick"]
+    quick = presets.PRESETS["quick"]
     assert budget(1, 2) == pytest.approx((2 * quick.pair_s, 2 * quick.pair_s * quick.wait_s / quick.budget_s))
     assert budget(2, 4) == pytest.approx((8 * quick.pair_s, 8 * quick.pair_s * quick.wait_s / quick.budget_s))
     assert quick.within(1000) == quick
-    assert plan.PRESETS["full"].within(1) == plan.PRESETS["full"]
+    assert presets.PRESETS["full"].within(1) == presets.PRESETS["full"]
 
 
 def test_full_gives_every_cell_the_processes_that_the_gate_needs():
-    full = plan.PRESETS["full"]
+    full = presets.PRESETS["full"]
     assert full.rounds >= full.least_rounds >= MIN_PROCESSES
     # A cell that is not slow has all rounds: they fit into its bound, divided among the least or not.
     assert full.rounds * full.slot.total_ns <= full.cap_ns
@@ -162,7 +162,7 @@ def test_tails_measures_three_operations_unless_told_otherwise():
 
 
 def test_tails_has_room_for_a_sure_p999_of_operations_of_100_us():
-    tails = plan.PRESETS["tails"]
+    tails = presets.PRESETS["tails"]
     # 100 samples above p99.9 take 100,000.
     assert tails.rounds * min(MAX_SAMPLES, tails.slot.latency_ns // 100_000) >= 100_000
 

@@ -19,7 +19,7 @@ import pytest
 
 import zcser
 from tests.measure import made
-from zcser.measure import plan, process, state
+from zcser.measure import presets, process, state
 from zcser.measure.plan import MeasureError, Request
 from zcser.measure.result import load_result
 from zcser.measure.runner import Event, run
@@ -30,13 +30,13 @@ ONCE = dataclasses.replace(made.TINY, rounds=1)
 
 @pytest.fixture(autouse=True)
 def _tiny(monkeypatch):
-    monkeypatch.setitem(plan.PRESETS, "quick", made.TINY)
+    monkeypatch.setitem(presets.PRESETS, "quick", made.TINY)
 
 
 @pytest.fixture
 def once(monkeypatch):
     """For what one process of each codec shows: starting processes is what takes the time here."""
-    monkeypatch.setitem(plan.PRESETS, "quick", ONCE)
+    monkeypatch.setitem(presets.PRESETS, "quick", ONCE)
 
 
 def measure(*payloads, codecs=("json",), operations=("encode", "decode"), **more):
@@ -53,7 +53,7 @@ def samples(tmp_path_factory):
 def whole(samples):
     """One run with every operation, over a codec without views, one with, and one that cannot encode."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(plan.PRESETS, "quick", made.TINY)
+        patch.setitem(presets.PRESETS, "quick", made.TINY)
         codecs = ("orjson", "protobuf", "simdjson", "header")
         return run(Request(payloads=(made.payload(), "batch-meta"), codecs=codecs, seed=3, samples=samples))
 
@@ -157,7 +157,7 @@ def strange():
         made.payload(),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(plan.PRESETS, "quick", made.TINY)
+        patch.setitem(presets.PRESETS, "quick", made.TINY)
         request = Request(payloads=payloads, codecs=("json",), operations=("encode", "decode"), seed=1)
         return events, run(request, events.append)
 
@@ -304,7 +304,7 @@ def test_a_worker_goes_when_its_runner_is_killed():
 
 def stuck_run() -> None:
     """A run whose only worker never ends; for the test above."""
-    plan.PRESETS["quick"] = made.TINY
+    presets.PRESETS["quick"] = made.TINY
     measure(made.payload(made.hanging, "stuck"))
 
 
@@ -343,7 +343,7 @@ def test_exact_counts_are_the_same_in_two_runs(strange):
 @pytest.mark.further
 def test_processes_that_must_be_come_before_the_bounds_on_time(monkeypatch):
     bounded = dataclasses.replace(made.TINY, rounds=3, least_rounds=2, cap_ns=1, budget_s=1e-6)
-    monkeypatch.setitem(plan.PRESETS, "quick", bounded)
+    monkeypatch.setitem(presets.PRESETS, "quick", bounded)
     result = measure(made.payload(), operations=("encode",))
     assert {len(cell.cost.process_p10_ns) for cell in result.cells} == {2}
     found = result.cell("points", "json", "encode")
@@ -355,7 +355,7 @@ def test_processes_that_must_be_come_before_the_bounds_on_time(monkeypatch):
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc's state is set by variables of glibc")
 @pytest.mark.further
 def test_large_messages_are_timed_in_both_states_of_malloc(monkeypatch):
-    monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(ONCE, both_mallocs=True))
+    monkeypatch.setitem(presets.PRESETS, "quick", dataclasses.replace(ONCE, both_mallocs=True))
     result = measure("request-1m", made.payload(), codecs=("msgpack",), operations=("decode",))
     assert len(result.cell("request-1m", "msgpack", "decode").fresh_cost.process_p10_ns) == 1
     assert result.cell("points", "msgpack", "decode").fresh_cost is None
@@ -372,7 +372,7 @@ def test_a_malloc_that_maps_anew_is_asked_for_in_the_environment(monkeypatch):
         return popen(*arguments, **more)
 
     monkeypatch.setattr(process.subprocess, "Popen", note)
-    monkeypatch.setitem(plan.PRESETS, "quick", dataclasses.replace(ONCE, both_mallocs=True))
+    monkeypatch.setitem(presets.PRESETS, "quick", dataclasses.replace(ONCE, both_mallocs=True))
     monkeypatch.setattr(state, "LARGE_BYTES", 1)
     monkeypatch.setattr(platform, "libc_ver", lambda: ("glibc", "2.36"))
     monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)

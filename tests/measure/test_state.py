@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.measure.made import payload
-from zcser.measure import plan
+from zcser.measure import presets
 from zcser.measure.figures import Allocations
 from zcser.measure.job import Began, Checked, Ended, Measured
 from zcser.measure.plan import Key, Request, make_plan
@@ -71,7 +71,7 @@ def test_a_slow_cell_is_left_out_once_another_process_would_pass_its_bound(state
 
 
 def test_a_slow_cell_gets_its_least_number_of_processes_whatever_they_take():
-    preset = dataclasses.replace(plan.PRESETS["quick"], rounds=12, least_rounds=3)
+    preset = dataclasses.replace(presets.PRESETS["quick"], rounds=12, least_rounds=3)
     state = State(
         make_plan(Request(payloads=(payload(name="a"),), codecs=("json",), operations=("encode",), preset=preset))
     )
@@ -86,7 +86,7 @@ def test_a_slow_cell_gets_its_least_number_of_processes_whatever_they_take():
 
 
 def test_a_cell_that_stays_below_its_share_leaves_the_rest_to_later_processes():
-    preset = dataclasses.replace(plan.PRESETS["quick"], rounds=12, least_rounds=3)
+    preset = dataclasses.replace(presets.PRESETS["quick"], rounds=12, least_rounds=3)
     state = State(
         make_plan(Request(payloads=(payload(name="a"),), codecs=("json",), operations=("encode",), preset=preset))
     )

@@ -19,7 +19,7 @@ BYTES = "peak_bytes" if zcount.load() is None else "python_bytes"
 # figures.
 SHORT_PRESET = """
 import dataclasses
-from zcser.measure.plan import PRESETS
+from zcser.measure.presets import PRESETS
 slot = dataclasses.replace(PRESETS["quick"].slot, warm_ns=100_000, batch_ns=100_000, latency_ns=20_000_000)
 PRESETS["quick"] = dataclasses.replace(PRESETS["quick"], rounds=1, slot=slot, prepare_ns=60_000_000_000)
 """

@@ -23,7 +23,7 @@ __all__ = [
 
 
 PresetName = Literal["quick", "full", "tails"]
-"""How much is measured; see `zcser.measure.plan.PRESETS`."""
+"""How much is measured; see `zcser.measure.presets.PRESETS`."""
 
 
 @dataclass(frozen=True, slots=True)

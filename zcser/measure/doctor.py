@@ -26,7 +26,8 @@ from zcser.measure.env import tuning
 from zcser.measure.findings import Evidence, Finding, findings, unknown
 from zcser.measure.noise import Disturbance, MachineCounters, disturbance, load_average, machine_counters, quota_cores
 from zcser.measure.pinning import Pin, make_pin
-from zcser.measure.plan import Key, MeasureError, Preset, Request
+from zcser.measure.plan import Key, MeasureError, Request
+from zcser.measure.presets import Preset
 from zcser.measure.result import ProcessNoise, Result
 from zcser.measure.runner import run
 from zcser.measure.sample import Slot

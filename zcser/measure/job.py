@@ -57,7 +57,7 @@ class Job:
     slot
         How a cell's time is divided.
     rotation, prepare_ns, verify_ns, allocations_ns, allocations_op_ns
-        See `zcser.measure.plan.Preset`.
+        See `zcser.measure.presets.Preset`.
     check
         Whether results are checked and allocations counted, and nothing is timed; else cells are timed and nothing else.
     deep

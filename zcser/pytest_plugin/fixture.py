@@ -11,7 +11,8 @@ import pytest
 from zcser import payloads
 from zcser.measure.inputs import Fresh
 from zcser.measure.operations import GUARD
-from zcser.measure.plan import PRESETS, Key, MeasureError, Request, make_plan
+from zcser.measure.plan import Key, MeasureError, Request, make_plan
+from zcser.measure.presets import PRESETS
 from zcser.measure.worker import outcome
 from zcser.payloads.base import Payload
 from zcser.payloads.places import first_tensor, middle_field

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from zcser.measure.figures import Allocations
-from zcser.measure.plan import Preset
+from zcser.measure.presets import Preset
 from zcser.measure.process import WorkerLostError, answers, worker_environment
 from zcser.measure.sample import Sample
 from zcser.measure.state import most_kept

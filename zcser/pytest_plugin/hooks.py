@@ -86,7 +86,7 @@ def _judge(config: pytest.Config) -> Judge | None:
 def _check_preset(name: str) -> None:
     if name == "quick":
         return
-    from zcser.measure.plan import PRESETS
+    from zcser.measure.presets import PRESETS
 
     if name not in PRESETS:
         raise pytest.UsageError(f"--zcser-preset {name!r} is none; presets are {', '.join(PRESETS)}")

@@ -15,8 +15,8 @@ from zcser.measure.bench import Bench, make_codec
 from zcser.measure.figures import Allocations
 from zcser.measure.inputs import Rotating
 from zcser.measure.operations import OPERATIONS
-from zcser.measure.plan import Preset
 from zcser.measure.prepare import Prepared, require
+from zcser.measure.presets import Preset
 from zcser.measure.sample import Sample, take_sample
 from zcser.measure.worker import count_allocations
 from zcser.payloads.base import Payload
