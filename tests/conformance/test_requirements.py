@@ -359,3 +359,16 @@ def test_12_the_bytes_of_an_image_are_in_the_message_as_they_are(name):
     for array in (value.pixels, value.depth):
         assert array.tobytes() in data or base64.b64encode(array.tobytes()) in data
     assert len(data) >= 2 * LARGE
+
+
+@dataclasses.dataclass
+class Named:
+    quux_count: int
+    quux_tensor: Annotated[np.ndarray, Tensor("float64", (2,))]
+
+
+@pytest.mark.parametrize("name", codecs())
+def test_messages_without_the_names_of_fields_are_called_keyless(name):
+    data = written(name, Named, Named(3, np.ones(2)))
+    names = b"quux_count" in data or "quux_count".encode("utf-16-le") in data
+    assert INFO[name].keyless == (not names)

@@ -52,6 +52,7 @@ class AvroCodec(TreeWriter[T]):
     format = "Avro binary"
     wire = "avro"
     library = "fastavro"
+    keyless = True
     form = FORM
     guards_in_c = False
     ends_itself = True

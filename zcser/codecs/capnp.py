@@ -75,6 +75,7 @@ class CapnpCodec(Codec[T]):
     format = "Cap'n Proto"
     wire = "capnp"
     library = "pycapnp"
+    keyless = True
     reads: ClassVar[dict[str, Reads]] = {"str": "parse", "bytes": "alias", "tensor": "alias", "list": "parse"}
     self_delimiting = True
 

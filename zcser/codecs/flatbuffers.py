@@ -57,6 +57,7 @@ class FlatbuffersCodec(Codec[T]):
     format = "FlatBuffers"
     wire = "flatbuffers"
     library = "zcser"
+    keyless = True
     reads: ClassVar[dict[str, Reads]] = {"str": "parse", "bytes": "alias", "tensor": "alias", "list": "parse"}
     joinable = True
     self_delimiting = True

@@ -56,6 +56,7 @@ class FlatbuffersOfficialCodec(Codec[T]):
     format = "FlatBuffers"
     wire = "flatbuffers"
     library = "flatbuffers"
+    keyless = True
     reads: ClassVar[dict[str, Reads]] = {"str": "parse", "bytes": "alias", "tensor": "alias", "list": "parse"}
     fused = True
     validates = False

@@ -44,6 +44,7 @@ class HeaderCodec(Codec[T]):
     format: ClassVar[str] = "fixed layout, little-endian, naturally aligned"
     wire: ClassVar[str] = "header"
     library: ClassVar[str] = "struct"
+    keyless: ClassVar[bool] = True
     reads: ClassVar[dict[str, Reads]] = {"str": "alias", "bytes": "alias", "tensor": "alias", "list": "alias"}
     joinable: ClassVar[bool] = True
     self_delimiting: ClassVar[bool] = True

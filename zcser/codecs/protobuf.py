@@ -84,6 +84,7 @@ class ProtobufCodec(Codec[T]):
     format: ClassVar[str] = "Protocol Buffers (proto3)"
     wire: ClassVar[str] = "protobuf"
     library: ClassVar[str] = "protobuf"
+    keyless: ClassVar[bool] = True
     reads: ClassVar[dict[str, Reads]] = {"str": "parse", "bytes": "alias", "tensor": "alias", "list": "parse"}
     joinable: ClassVar[bool] = True
 

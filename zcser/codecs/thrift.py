@@ -74,6 +74,7 @@ class _ThriftCodec(TreeWriter[T]):
     """
 
     library = "thrift"
+    keyless = True
     form = FORM
     guards_in_c = False
     ends_itself = True

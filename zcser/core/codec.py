@@ -79,6 +79,8 @@ class CodecInfo:
         Whether the codec goes from value to bytes without a middle object.
     validates
         Whether the library, with the guard off, still refuses bytes that lead outside the message.
+    keyless
+        Whether messages hold no names of fields, so that nobody reads them without the schema.
     """
 
     name: str
@@ -94,6 +96,7 @@ class CodecInfo:
     trusted_only: bool = False
     fused: bool = False
     validates: bool = True
+    keyless: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A mappingproxy does not pickle.
@@ -163,6 +166,7 @@ class Codec(Generic[T]):
     trusted_only: ClassVar[bool] = False
     fused: ClassVar[bool] = False
     validates: ClassVar[bool] = True
+    keyless: ClassVar[bool] = False
 
     schema: Any
     options: Options
@@ -223,6 +227,7 @@ class Codec(Generic[T]):
             trusted_only=cls.trusted_only,
             fused=cls.fused,
             validates=cls.validates,
+            keyless=cls.keyless,
         )
 
     @property

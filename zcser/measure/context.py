@@ -239,7 +239,7 @@ class PayloadRecord:
 
 @dataclass(frozen=True, slots=True)
 class CodecRecord:
-    """`zcser.core.codec.CodecInfo` as JSON."""
+    """`zcser.core.codec.CodecInfo` as JSON; `keyless` is None in a file that does not keep it."""
 
     name: str
     format: str
@@ -254,6 +254,7 @@ class CodecRecord:
     trusted_only: bool
     fused: bool
     validates: bool
+    keyless: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def environment_section(result: Result, key: str) -> Iterator[Html]:
         yield simple(f"{key}-noise", "What disturbed each worker, by codec", _NOISE, list(_noise_rows(result)))
 
 
-_CODECS = ("codec", "format", "wire", "library", "implementation", "fused", "validates", "needs trust")
+_CODECS = ("codec", "format", "wire", "library", "implementation", "fused", "validates", "needs trust", "keyless")
 _PAYLOADS = ("payload", "what it is", "source", "distinct values", "fields of partial reads", "tensor")
 _NOISE = (
     "codec",
@@ -49,14 +49,14 @@ _NOISE = (
 
 def _codec_rows(result: Result) -> Iterator[tuple[Child, ...]]:
     for one in result.codecs:
-        facts = (one.fused, one.validates, one.trusted_only)
+        facts = (one.fused, one.validates, one.trusted_only, one.keyless)
         yield (
             name(one.name),
             one.format,
             one.wire,
             f"{one.library} {one.version}",
             one.implementation,
-            *("yes" if fact else "no" for fact in facts),
+            *("" if fact is None else "yes" if fact else "no" for fact in facts),
         )
 
 
