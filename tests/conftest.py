@@ -54,6 +54,16 @@ def pytest_runtest_setup() -> None:
         gc.freeze()
 
 
+_GC_THRESHOLD = gc.get_threshold()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Leave the collector running, as it was found: what a test measures may turn it off, as workers of their own do."""
+    gc.enable()
+    gc.set_threshold(*_GC_THRESHOLD)
+
+
 LONG = ("tests/measure/test_runner", "tests/plugin", "tests/flat", "tests/cli")
 """Where few tests take long, the longest first."""
 

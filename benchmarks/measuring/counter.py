@@ -60,7 +60,7 @@ def time_operations(batches: int, batch_ns: int, *, counting: bool) -> dict[str,
         timed: list[tuple[list[float], list[bool]]] = []
         run = functools.partial(_time, call, [values] * batches, timed)
         if counting:
-            counts = library.count(run, [None]) if library is not None else None
+            counts = library.count(run, [[None]]) if library is not None else None
             if counts is None or counts.native_allocations is None or counts.frees < calls:
                 raise MeasuringError(f"{name} was not counted")
         else:

@@ -41,9 +41,7 @@ def count_blocks(name: str, calls: int) -> float:
     if library is None or not library.preloaded:
         raise MeasuringError("this process is not preloaded")
     call, argument = prepare(name)
-    for value in [argument] * WARM_CALLS:
-        call(value)
-    counts = library.count(call, [argument] * calls)
+    counts = library.count(call, [[argument] * calls], warm=[argument] * WARM_CALLS)
     return (counts.python_allocations + (counts.native_allocations or 0) + counts.reallocations) / calls
 
 

@@ -83,7 +83,7 @@ def test_empty_windows_hold_no_call():
     assert (np.diff(windows.begin_ns.astype(np.int64)) >= windows.took_ns[:-1].astype(np.int64)).all()
 
 
-@pytest.mark.usefixtures("both_loops", "gc_state")
+@pytest.mark.usefixtures("both_loops")
 def test_a_pause_is_laid_to_the_call_that_it_began_in():
     collecting = {3, 7, 8}
     gc.disable()
@@ -95,7 +95,6 @@ def test_a_pause_is_laid_to_the_call_that_it_began_in():
     assert recorder.counts == (0, 3, 1)
 
 
-@pytest.mark.usefixtures("gc_state")
 def test_several_pauses_in_one_call_strike_one_call():
     gc.disable()
     with GcRecorder() as recorder:
@@ -114,7 +113,6 @@ def test_more_pauses_than_places_are_counted_and_not_attributed(monkeypatch):
     assert recorder.struck(record_latencies(abs, [1], FAR)) is None
 
 
-@pytest.mark.usefixtures("gc_state")
 def test_a_live_heap_is_so_many_objects_that_the_collector_sees():
     freeze()
     before = len(gc.get_objects())
@@ -125,7 +123,6 @@ def test_a_live_heap_is_so_many_objects_that_the_collector_sees():
     assert 1000 <= inside - before <= 1010
 
 
-@pytest.mark.usefixtures("gc_state")
 def test_kept_results_are_a_pass_of_their_own_within_their_bound():
     slot = Slot(100_000, 2, 200_000, 200_000, 200_000)
     assert take_sample(lambda value: [value], rotating([1, 2]), slot).retained is None
@@ -168,16 +165,11 @@ def test_a_deadline_ends_batches_after_the_one_that_met_it():
 
 def test_the_recorder_counts_collections_exactly():
     gc.collect()
-    enabled = gc.isenabled()
     gc.disable()
-    try:
-        with GcRecorder() as recorder:
-            for generation in (0, 0, 0, 1, 2, 2):
-                gc.collect(generation)
-        gc.collect()
-    finally:
-        if enabled:
-            gc.enable()
+    with GcRecorder() as recorder:
+        for generation in (0, 0, 0, 1, 2, 2):
+            gc.collect(generation)
+    gc.collect()
     assert recorder.counts == (3, 1, 2)
     assert 0 < recorder.pause_max_ns <= recorder.pause_ns
     assert recorder not in gc.callbacks
@@ -188,18 +180,12 @@ def rotating(values):
 
 
 @pytest.fixture
-def gc_state():
-    yield
-    gc.enable()
-
-
-@pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No phase is cut short, however busy the machine is."""
     monkeypatch.setattr("zcser.measure.sample._PATIENCE", 1000)
 
 
-@pytest.mark.usefixtures("gc_state", "patient")
+@pytest.mark.usefixtures("patient")
 def test_a_short_operation_has_all_batches_and_rotates_all_values():
     calls: list[int] = []
     sample = take_sample(calls.append, rotating(list(range(64))), Slot(1_000_000, 8, 2_000_000, 5_000_000))
@@ -226,14 +212,13 @@ def test_batches_are_whole_turns_through_the_values_where_there_is_room(per_batc
     assert _batches(per_batch, batches, rotating(list(range(64)))) == expected
 
 
-@pytest.mark.usefixtures("gc_state", "patient")
+@pytest.mark.usefixtures("patient")
 def test_each_batch_holds_every_value_alike():
     calls: list[int] = []
     sample = take_sample(calls.append, rotating(list(range(7))), Slot(1000, 8, 20_000, 1000))
     assert sample.cost.operations % (7 * 8) == 0
 
 
-@pytest.mark.usefixtures("gc_state")
 def test_a_long_operation_is_called_at_least_once_and_takes_only_the_values_that_it_needs():
     made: list[int] = []
 
@@ -254,7 +239,6 @@ def test_a_long_operation_is_called_at_least_once_and_takes_only_the_values_that
     assert sample.spent_ns >= 6_000_000
 
 
-@pytest.mark.usefixtures("gc_state")
 def test_the_collector_runs_while_calls_are_timed():
     states: set[bool] = set()
     gc.disable()

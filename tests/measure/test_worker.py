@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import pickle
@@ -53,12 +52,6 @@ class Moody(Honest):
         if not copy:
             raise MemoryError
         return super().decode(data)
-
-
-@pytest.fixture(autouse=True)
-def _gc_state():
-    yield
-    gc.enable()
 
 
 def messages(monkeypatch, cls, *operations, check=True):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import itertools
 import json
 import os
 import shutil
@@ -31,8 +33,7 @@ import dataclasses, json
 from zcser.native import zcount
 import numpy as np
 f, x = {expression}
-for _ in range(128): f(x)
-print(json.dumps(dataclasses.asdict(zcount.load().count(f, [x] * {calls}))))
+print(json.dumps(dataclasses.asdict(zcount.load().count(f, [[x] * {calls}] * 3, warm=[x] * 128))))
 """
     environment = zcount.preload_environment(os.environ) if preload else dict(os.environ)
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
@@ -95,10 +96,40 @@ def test_a_call_that_raises_ends_the_loop_with_its_exception():
             raise ZeroDivisionError
         return value
 
-    for run in (LIBRARY.count, LIBRARY.time_batch):
+    for run, values in (
+        (LIBRARY.count, [[1, 2, 3, 4]]),
+        (functools.partial(LIBRARY.count, warm=[3]), [[1]]),
+        (LIBRARY.time_batch, [1, 2, 3, 4]),
+    ):
         with pytest.raises(ZeroDivisionError):
-            run(failing, [1, 2, 3, 4])
-    assert LIBRARY.count(bytes, [1000]).python_allocations == 1
+            run(failing, values)
+    assert LIBRARY.count(bytes, [[1000]]).python_allocations == 1
+
+
+def test_what_was_there_before_is_not_counted_as_the_operations():
+    # As where the operation's name drives another one out of the interpreter's cache, which was its last owner.
+    def drops(passes):
+        left = [bytes(1000)]
+        return LIBRARY.count(lambda _: left.clear(), passes, warm=()).frees
+
+    # The bytes and the list's places, once; a list that is empty gives nothing back.
+    assert drops([[None] * 8]) == 2
+    assert drops([[None] * 8] * 3) == 0
+
+
+@pytest.mark.parametrize(("warm", "changes", "made"), [(5, 0, 2), (0, 0, 2), (0, 10, 3), (0, 40, 4)])
+def test_passes_are_made_until_two_agree(warm, changes, made):
+    # Ten calls a pass; each of the first `changes` calls drops one block more than the call before it.
+    left = [[bytes(1000) for _ in range(blocks)] for blocks in range(changes)]
+    turns = itertools.chain(map(list.clear, left), itertools.repeat(None))
+    calls = itertools.count()
+
+    def call(_):
+        next(calls)
+        next(turns)
+
+    LIBRARY.count(call, [[None] * 10] * 4, warm=[None] * warm)
+    assert next(calls) == warm + 10 * made
 
 
 def test_times_are_those_of_pythons_own_clock():

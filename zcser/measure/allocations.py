@@ -6,7 +6,8 @@
 2. Else the fallback, of what every Python has: tracemalloc's peak and `sys.getallocatedblocks`, bytes and not counts.
 3. It runs in a pass of its own, and where malloc is counted in a process of its own, in which nothing is timed.
 4. Calls are made first until free lists and caches are filled: a first call pays for what later ones reuse. Then they
-   are counted until two passes agree, so that every process gives the same counts.
+   are counted until two passes agree, with nothing but the operation between them, so that every process gives the same
+   counts.
 5. The collector is off: a collection empties free lists, and would make the counts depend on when it comes.
 6. What a method cannot see is None, never 0; what a library is known to do out of its sight is said.
 """
@@ -165,10 +166,10 @@ def _measured(
     exact = [calls] * (MOST_PASSES if calls > 1 else 1)
     passes = [take(count) for count in (exact if library is not None else (peak_calls, kept_calls))]
     with _not_collecting():
+        if library is not None:
+            return _counted(library.count(call, passes, warm=warm), library)
         for value in warm:
             call(value)
-        if library is not None:
-            return _counted(_settled(library, call, passes), library)
         return Allocations(
             FALLBACK,
             peak_calls,
@@ -176,19 +177,6 @@ def _measured(
             peak_bytes=_peak_bytes(call, passes[0], budget_ns),
             result_blocks=_result_blocks(call, passes[1], budget_ns),
         )
-
-
-def _settled(library: zcount.Library, call: Callable[[Any], Any], passes: Sequence[Sequence[Any]]) -> zcount.Counts:
-    """The counts that two passes agree on; those of the last pass where none do."""
-    before = None
-    for arguments in passes:
-        counts = library.count(call, arguments)
-        # The peak is of usable sizes, which depend on the holes in the heap.
-        found = replace(counts, native_peak_bytes=None)
-        if found == before:
-            break
-        before = found
-    return counts
 
 
 def _counted(counts: zcount.Counts, library: zcount.Library) -> Allocations:

@@ -15,6 +15,7 @@ import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -84,15 +85,26 @@ class Library:
         self._check = _address(api.PyErr_CheckSignals) if sys.version_info >= (3, 12) else None
         self.preloaded = bool(self._c.zc_preloaded())
 
-    def count(self, call: Callable[[Any], Any], values: Sequence[Any]) -> Counts:
+    def count(self, call: Callable[[Any], Any], passes: Sequence[Sequence[Any]], *, warm: Sequence[Any] = ()) -> Counts:
         """Count what one call per value allocates, the result dropped before the next.
+
+        Parameters
+        ----------
+        call
+            The operation.
+        passes
+            The values of each pass, as many in each. Passes are made until two in a row agree (in all but the peak), or
+            none is left; the counts are those of the last that was made.
+        warm
+            Values of calls that are made first and not counted. Some 64 are wise: free lists and caches fill in the first
+            calls.
 
         Notes
         -----
-        Call it some 64 times before counting: free lists and caches fill in the first calls. The hooks are in place for
-        the time of this call only.
+        Nothing runs between the passes but the operation. The hooks are in place for the time of this call only.
         """
-        out, addresses = _Counts(), _addresses(values)
+        out, addresses = _Counts(), _addresses([*warm, *chain.from_iterable(passes)])
+        calls = len(passes[0])
         self._c.zc_install(self._get, self._set)
         try:
             self._c.zc_count(
@@ -100,7 +112,9 @@ class Library:
                 self._decref,
                 ctypes.py_object(call),
                 _pointer(addresses),
-                ctypes.c_long(len(values)),
+                ctypes.c_long(len(warm)),
+                ctypes.c_long(calls),
+                ctypes.c_long(len(passes)),
                 ctypes.byref(out),
             )
         finally:
@@ -108,7 +122,7 @@ class Library:
         python = slice(0, 3)
         counted = range(4 if self.preloaded else 3)
         return Counts(
-            calls=len(values),
+            calls=calls,
             python_allocations=sum(out.calls[python]),
             python_bytes=sum(out.bytes[python]),
             native_allocations=out.calls[3] if self.preloaded else None,
