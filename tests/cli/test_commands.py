@@ -162,10 +162,27 @@ def test_report_writes_one_page_of_one_result_or_of_several(saved, tmp_path, cap
     assert '"reads_per_write":3.0' in text
     capsys.readouterr()
     assert main(["report", str(saved), str(other), "--report", str(several)]) == 0
-    # Files of one name are told apart by their folders.
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0] for line in lines] == [f"{one.parent.name}/{one.name}" for one in (saved, other)]
     assert f"other/{saved.name}" in several.read_text()
+
+
+def test_report_compares_several_results(saved, tmp_path, capsys):
+    other = tmp_path / "other" / saved.name
+    other.parent.mkdir()
+    other.write_bytes(saved.read_bytes())
+    assert main(["report", str(saved), str(other), "--export-markdown", str(tmp_path / "both.md")]) == 0
+    shown = capsys.readouterr().out
+    # Files of one name are told apart by their folders; a result and its copy tie in each cost
+    # that was measured, the floors of the machine apart.
+    names = [f"{one.parent.name}/{one.name}" for one in (saved, other)]
+    cells = [cell for cell in realistic().cells if cell.codec != "baseline" and "derived" not in cell.flags]
+    costs = [cell for cell in cells if cell.cost is not None]
+    last = f"{names[1]} against {names[0]}, by costs: {len(costs)} tied, 0 lower, 0 higher."
+    assert shown.splitlines()[-1] == last
+    assert f"by costs: {len(costs)} tied, 0 lower, 0 higher." in (tmp_path / "both.md").read_text()
+    main(["report", str(saved), str(other), "--profile", "log"])
+    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()[-2:]] == names
+    assert main(["report", str(saved), str(other), "--export-csv", str(tmp_path / "both.csv")]) == 2
+    assert "name one result for the other exports" in capsys.readouterr().err
 
 
 def test_export_to_a_device_writes_to_it_and_does_not_replace_it(saved):

@@ -20,8 +20,9 @@ from zcser.measure.writing import write_whole
 from zcser.report import csv_table, markdown
 from zcser.report.document import document_of
 from zcser.report.flat import flat_table
+from zcser.report.model import Document
 
-__all__ = ["Exports", "prepare", "write", "write_page"]
+__all__ = ["Exports", "prepare", "write", "write_markdown", "write_page"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,7 @@ def write(result: Result, exports: Exports, label: str, profile: Profile | None)
     for path in exports.json:
         result.save(path)
     if exports.markdown:
-        text = markdown.render(document_of(result, memory=exports.memory))
-        for path in exports.markdown:
-            _write_text(path, text)
+        write_markdown(document_of(result, memory=exports.memory), exports)
     if exports.csv:
         text = csv_table.render(flat_table(result))
         for path in exports.csv:
@@ -132,6 +131,18 @@ def write(result: Result, exports: Exports, label: str, profile: Profile | None)
         for name, text in picture_files(result).items():
             _write_text(exports.pictures / name, text)
     write_page([(label, result)], exports, profile)
+
+
+def write_markdown(document: Document, exports: Exports) -> None:
+    """Write a report as Markdown.
+
+    Raises
+    ------
+    UsageError
+        A place has become unwritable.
+    """
+    for path in exports.markdown:
+        _write_text(path, markdown.render(document))
 
 
 def write_page(results: Sequence[tuple[str, Result]], exports: Exports, profile: Profile | None) -> None:

@@ -26,7 +26,7 @@ COMMANDS = {
     "evolve": "what changed between two schemas, and whether it is safe in each codec",
     "env": "this machine and how noisy it is",
     "doctor": "how small a change this machine can see now, and what to mend",
-    "report": "show or convert a result file, or compare several on a page",
+    "report": "show or convert a result file, or compare several",
     "decide": "who wins for what your service does, by how much, and what would change it",
     "diff": "judge a new result file by an old one: what regressed, what improved",
 }
@@ -229,7 +229,7 @@ def _add_evolve(parser: argparse.ArgumentParser) -> None:
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "result", nargs="+", metavar="RESULT.json", help="files that zcser compare wrote; several need --report"
+        "result", nargs="+", metavar="RESULT.json", help="files that zcser compare wrote; several are compared"
     )
     parser.add_argument(
         "--export-hdr", metavar="DIR", help="write each cell's latencies as HdrHistogram percentiles (.hgrm, in ns)"

@@ -1,4 +1,4 @@
-"""``zcser report``: show a result file, write it in other formats, or compare several on a page."""
+"""``zcser report``: show a result file, write it in other formats, or compare several."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from zcser.decide.decision import decide
 from zcser.decide.profiles import Profile
 from zcser.measure.hdr import write_distributions
 from zcser.measure.result import load_result
+from zcser.report.comparison import comparison_document
 from zcser.report.decision import decision_document
 from zcser.report.document import document_of
 from zcser.report.model import one_line
-from zcser.report.sentence import verdict
 
 __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write what was asked for, then print the report; of several results, the sentence of each."""
+    """Write what was asked for, then print the report; of several results, how they compare."""
     profile = named_profile(arguments)
     places = exports.prepare(arguments)
     if len(arguments.result) > 1:
@@ -48,14 +48,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _several(arguments: argparse.Namespace, places: exports.Exports, profile: Profile | None) -> int:
-    if places.page is None:
-        raise UsageError("several results are compared on a page: add --report FILE.html (zcser diff judges two)")
-    if places.json or places.markdown or places.csv or places.pictures or arguments.export_hdr is not None:
-        raise UsageError("of several results only --report can be written: name one result for the other exports")
+    if places.json or places.csv or places.pictures or arguments.export_hdr is not None:
+        raise UsageError(
+            "of several results --report and --export-markdown alone can be written: name one result for the other exports"
+        )
     results = [(_label(path, arguments.result), load_result(path)) for path in arguments.result]
+    shown = comparison_document(results)
     exports.write_page(results, places, profile)
-    for label, result in results:
-        screen().line(f"{one_line(label)}: {verdict(result)}")
+    exports.write_markdown(shown, places)
+    screen().document(shown)
+    if profile is not None:
+        for label, result in results:
+            screen().line(f"{one_line(label)}: {decision_document(decide(result, profile)).verdict}")
     return 0
 
 

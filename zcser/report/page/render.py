@@ -9,6 +9,7 @@ from string import Template
 from zcser.decide.profiles import PROFILES, Profile
 from zcser.measure.result import Result
 from zcser.report.charts.files import picture_style
+from zcser.report.comparison import comparison_document
 from zcser.report.document import document_of, payload_names
 from zcser.report.legend import legend_of, machine_lines
 from zcser.report.markup import Child, Html, join, name, plain_name, tag
@@ -51,8 +52,9 @@ def page(runs: Sequence[Run], profile: Profile = PROFILES["server"]) -> str:
     script = "".join(('"use strict";\n{\n', *map(asset, SCRIPTS), "}\n"))
     parts = [_RunPart(number, run, profile) for number, run in enumerate(runs)]
     calculator = _section("calculator", "Your own service", calculator_form(profile))
+    labelled = [(plain_name(run.label), run.result) for run in runs]
     several = (
-        [_section("comparison", "The runs compared", comparison([(run.label, run.result) for run in runs]))]
+        [_section("comparison", "The runs compared", comparison(comparison_document(labelled)))]
         if len(runs) > 1
         else []
     )
