@@ -128,9 +128,10 @@ class _Maker:
 
     def __init__(self) -> None:
         self.source = Source()
-        self.names: dict[int, str] = {}
+        self.slots = 0
 
     def root(self, record: Struct) -> Callable[[tuple[Any, ...]], Any]:
+        self.slots = _slots(record)
         with self.source.block("def root(t):"):
             self.source.line(f"return {self.record(record, 0, '')}")
         root: Callable[[tuple[Any, ...]], Any] = self.source.compile("record reader")["root"]
@@ -149,7 +150,9 @@ class _Maker:
         # Not the class itself: the __new__ of a namedtuple is a function in Python.
         new = self.source.constant(tuple.__new__)
         if ordered == [f"t[{base}{number}]" for number in range(first, slot)]:
-            return f"{new}({cls}, t)" if (base, first) == ("", 0) else f"{new}({cls}, t[{base}{first}:{base}{slot}])"
+            # A record inside may come first too.
+            whole = (base, first, slot) == ("", 0, self.slots)
+            return f"{new}({cls}, t)" if whole else f"{new}({cls}, t[{base}{first}:{base}{slot}])"
         return f"{new}({cls}, ({', '.join(ordered)},))"
 
     def part(self, part: Part, slot: int, base: str) -> str:
