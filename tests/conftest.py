@@ -95,12 +95,21 @@ LEAST_SHARE = 12
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let CI run every cell."""
+    parser.addoption(
+        "--examples", type=int, metavar="N", help="try so many examples of each property, other ones each time"
+    )
     parser.addoption("--every-cell", action="store_true", help="leave no test that is marked further, and no cell, out")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the number of examples before the modules of tests, which have them, are imported."""
     settings.load_profile("every-cell" if config.getoption("--every-cell") else "quick")
+    if config.getoption("--examples"):
+        # To find what the same few examples of every run do not.
+        settings.register_profile(
+            "search", settings.default, derandomize=False, print_blob=True, max_examples=config.getoption("--examples")
+        )
+        settings.load_profile("search")
 
 
 def _is_further_cell(item: pytest.Item, cells: int) -> bool:

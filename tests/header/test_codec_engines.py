@@ -12,7 +12,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.header.engines import BUILT, ENGINES, HAS_NATIVE
@@ -190,6 +190,7 @@ def read_all(codec: HeaderCodec[Any], data: bytes) -> list[Any]:
 
 @needs_native
 @given(st.lists(st.tuples(st.integers(0, len(EXPECTED) - 1), st.integers(0, 255)), max_size=4))
+@example([(9, 0)])  # a byte inside the tag that begins no character
 def test_mutated_messages_end_the_same(changes):
     data = bytearray(EXPECTED)
     for place, byte in changes:

@@ -195,7 +195,7 @@ class _Views:
             try:
                 return bytes(_buffer(box)[base : base + size]).rstrip(b"\0").decode()
             except UnicodeDecodeError as error:
-                raise meaningless(error, base, self.codec) from error
+                raise meaningless(error, base + error.start, self.codec) from error
 
         return text
 
