@@ -132,13 +132,11 @@ def test_two_exports_to_one_file_are_refused(folder, capsys):
     assert "different files" in complaint(capsys, "report", "good.json", "--export-json", "x", "--export-csv", "./x")
 
 
-def test_several_results_are_for_a_page_alone(folder, capsys):
+def test_several_results_have_no_export_of_one(folder, capsys):
     realistic().save(folder / "good.json")
-    assert "add --report FILE.html" in complaint(capsys, "report", "good.json", "good.json")
-    line = complaint(capsys, "report", "good.json", "good.json", "--report", "x.html", "--export-csv", "x.csv")
-    assert "only --report can be written" in line
-    line = complaint(capsys, "report", "good.json", "good.json", "--report", "x.html", "--export-svg", "pictures")
-    assert "only --report can be written" in line
+    for export in ("--export-csv", "--export-json", "--export-svg", "--export-hdr"):
+        line = complaint(capsys, "report", "good.json", "good.json", "--report", "x.html", export, "x")
+        assert "name one result for the other exports" in line
     assert "no profile is named 'nobody'" in complaint(capsys, "report", "good.json", "--profile", "nobody")
 
 

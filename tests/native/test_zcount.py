@@ -117,11 +117,13 @@ def test_what_was_there_before_is_not_counted_as_the_operations():
     assert drops([[None] * 8] * 3) == 0
 
 
-@pytest.mark.parametrize(("warm", "changes", "made"), [(5, 0, 2), (0, 0, 2), (0, 10, 3), (0, 40, 4)])
-def test_passes_are_made_until_two_agree(warm, changes, made):
-    # Ten calls a pass; each of the first `changes` calls drops one block more than the call before it.
+@pytest.mark.parametrize(("changes", "made"), [(0, 2), (10, 3), (40, 4)])
+def test_passes_are_made_until_two_agree(changes, made):
+    # Ten calls a pass; each of the first `changes` of those counted drops one block more than the call before it. Before
+    # them come as many as the interpreter may need to settle.
+    warm = 100
     left = [[bytes(1000) for _ in range(blocks)] for blocks in range(changes)]
-    turns = itertools.chain(map(list.clear, left), itertools.repeat(None))
+    turns = itertools.chain(itertools.repeat(None, warm), map(list.clear, left), itertools.repeat(None))
     calls = itertools.count()
 
     def call(_):
