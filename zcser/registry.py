@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import functools
 import importlib
@@ -20,7 +21,7 @@ from zcser.core.errors import CodecUnavailableError, SchemaError, UnknownCodecEr
 from zcser.core.options import Options
 from zcser.lower.codec import bound
 from zcser.schema.from_python import schema_of
-from zcser.schema.model import Record, Schema
+from zcser.schema.model import Schema
 
 __all__ = [
     "Place",
@@ -233,7 +234,7 @@ def _without(schema: Schema, path: str) -> Schema | None:
             fits = [item for item in record.fields if rest == item.name or rest.startswith(item.name + "/")]
             if fits:
                 gone = max(fits, key=lambda item: len(item.name))
-                kept = Record(record.name, tuple(item for item in record.fields if item is not gone), record.cls)
+                kept = dataclasses.replace(record, fields=tuple(item for item in record.fields if item is not gone))
                 records = tuple(kept if other is record else other for other in schema.records)
                 return Schema(schema.root, records)
     return None

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
+from typing import Annotated
 
+import msgspec
+import pydantic
 import pytest
 
 from zcser.cli import main
 from zcser.cli.reading import Reading
+from zcser.schema.annotations import Alias
 
 PROTO = 'syntax = "proto3"; message Point { int32 x = 1; }'
 
@@ -98,3 +103,42 @@ def test_on_a_terminal_nothing_is_left():
     reading(0, 0, 100_000_000)
     reading.clear()
     assert stream.getvalue().rsplit("\r", 2)[1].isspace()
+
+
+class Words(pydantic.RootModel[list[str]]):
+    pass
+
+
+class Named(pydantic.BaseModel):
+    full_name: str = pydantic.Field(alias="fullName")
+    words: Words
+
+
+class Tagged(msgspec.Struct, tag=True, rename="camel"):
+    full_name: str
+    some_words: Annotated[list[str], Alias("words")] = []
+
+
+def test_a_document_of_renamed_fields_reads_what_the_library_of_the_class_writes(tmp_path, capsys):
+    data, document = tmp_path / "named.jsonl", tmp_path / "named.json"
+    data.write_text(Named(fullName="Ada", words=Words(["a"])).model_dump_json(by_alias=True) + "\n")
+    assert main(["schema", f"{__name__}:Named", "--emit", "zcser"]) == 0
+    document.write_text(capsys.readouterr().out)
+    for schema in (f"{__name__}:Named", str(document)):
+        assert main(["check", "--schema", schema, str(data)]) == 0
+    capsys.readouterr()
+    assert main(["schema", "--schema", str(document)]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["id", "field", "in", "messages", "type", "presence"] in rows
+    assert ["1", "full_name", "fullName", "str", "required"] in rows
+    assert main(["schema", "--schema", str(document), "--emit", "jsonschema"]) == 0
+    assert json.loads(capsys.readouterr().out)["$defs"]["Words"] == {"type": "array", "items": {"type": "string"}}
+
+
+def test_what_a_struct_says_of_its_layout_is_said_to_be_unused(tmp_path, capsys):
+    data = tmp_path / "tagged.jsonl"
+    data.write_bytes(msgspec.json.encode(Tagged("Ada")) + b"\n")
+    assert main(["schema", f"{__name__}:Tagged"]) == 0
+    assert '  Tagged: the tag "type": "Tagged" of msgspec is not written or read; ' in capsys.readouterr().out
+    assert main(["check", "--schema", f"{__name__}:Tagged", str(data)]) == 2
+    assert "zcser schema says what of its class's layout is not read" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from zcser import Id
 from zcser.evolution import ChangeKind, Verdict, evolve
 from zcser.evolution.changes import changes_between
 from zcser.evolution.matching import correspond
-from zcser.schema.annotations import Float32, Int8, Int16, Int32, UInt16, UInt32
+from zcser.schema.annotations import Alias, Float32, Int8, Int16, Int32, UInt16, UInt32
 from zcser.schema.from_python import schema_of
 
 
@@ -126,3 +126,14 @@ def test_generated_protobuf_classes_are_schemas_too():
     found = evolve(timestamp_pb2.Timestamp, timestamp_pb2.Timestamp, codecs=["protobuf", "json"])
     assert found.changes == ()
     assert [report.verdict for report in found.codecs] == [Verdict.SAFE, Verdict.SAFE]
+
+
+def test_another_name_in_messages_is_a_rename():
+    old, new = made("R", a=Annotated[int, Alias("A")]), made("R", a=Annotated[int, Alias("B")])
+    (change,) = changes_between(correspond(schema_of(old), schema_of(new)))
+    assert (change.kind, change.path, change.detail) == (ChangeKind.RENAME, "R/a", "in messages, from A to B")
+    # Of formats without names it is no change, and those with names have another key.
+    assert {one.codec: one.verdict for one in evolve(old, new, codecs=["json", "flatbuffers"]).codecs} == {
+        "json": Verdict.UNSAFE,
+        "flatbuffers": Verdict.SAFE,
+    }

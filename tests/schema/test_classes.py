@@ -266,7 +266,6 @@ def test_all_that_a_codec_refuses_of_a_model_has_the_fields_own_path():
 
 
 REFUSED: dict[str, tuple[Any, str, str]] = {
-    "root model": (pydantic.RootModel[list[int]], "RootModel", ""),
     "base64": (pydantic.create_model("Made", a=(pydantic.Base64Bytes, ...)), "changes a value", "Made/a"),
     "init=False": (attrs.make_class("Made", {"a": attrs.field(type=int, init=False)}), "init", "Made/a"),
     "no annotation": (attrs.make_class("Made", {"a": attrs.field()}), "annotation", "Made/a"),

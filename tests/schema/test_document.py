@@ -201,7 +201,7 @@ FIELD = '{"id": 1, "name": "a", "type": %s}'
         ("[{}]", "an object is needed, not an array"),
         ("{}", 'no zcser schema document: it has no "zcser"'),
         ('{"type": "object"}', "a JSON Schema is read by zcser.load_json_schema"),
-        ('{"zcser": 2}', "of version 2; this zcser reads version 1 .at /zcser"),
+        ('{"zcser": 3}', "of version 3; this zcser reads versions 1 and 2 .at /zcser"),
         ('{"zcser": 1}', '"root" is missing'),
         ('{"zcser": 1, "root": "int64", "record": {}}', "'record' is not known; did you mean \"records\""),
         ('{"zcser": 1, "root": "int46"}', "no type is named 'int46'; did you mean int64.* .at /root"),

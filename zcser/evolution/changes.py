@@ -102,6 +102,8 @@ def _of_order(old: Record, new: Record, matching: Matching) -> Iterator[Change]:
 def _of_fields(old: Field, new: Field) -> _Words:
     if old.name != new.name:
         yield ChangeKind.RENAME, f"to {new.name}, id {new.id}"
+    elif old.wire_name != new.wire_name:
+        yield ChangeKind.RENAME, f"in messages, from {old.wire_name} to {new.wire_name}"
     yield from _of_types(old.type, new.type)
     if new.may_be_absent and not old.may_be_absent:
         yield ChangeKind.MAY_BE_ABSENT, ""

@@ -33,7 +33,7 @@ def neutral(schema: Schema) -> Schema:
     return Schema(
         schema.root,
         tuple(
-            _with_class(record, record.fields) if record.name in options else Record(record.name, record.fields)
+            _with_class(record, record.fields) if record.name in options else dataclasses.replace(record, cls=None)
             for record in schema.records
         ),
     )
@@ -42,7 +42,7 @@ def neutral(schema: Schema) -> Schema:
 def _with_class(record: Record, fields: tuple[Field, ...]) -> Record:
     names = [(item.name, Any) for item in fields]
     cls = None if record.cls is None else dataclasses.make_dataclass(record.name, names)
-    return Record(record.name, fields, cls)
+    return dataclasses.replace(record, fields=fields, cls=cls)
 
 
 def alone(matched: Correspondence, change: Change) -> Schema | None:
@@ -79,7 +79,7 @@ def _renamed(matched: Correspondence) -> Schema | None:
     records = []
     for record in old.records:
         fields = tuple(_translated(item, names) for item in record.fields)
-        records.append(Record(names.get(record.name, record.name), fields, record.cls))
+        records.append(dataclasses.replace(record, name=names.get(record.name, record.name), fields=fields))
     try:
         return Schema(_type(old.root, names), tuple(records))
     except SchemaError:

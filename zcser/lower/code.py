@@ -21,6 +21,7 @@ from zcser.schema.lower import BOXED, Lowering, WireDefault
 from zcser.schema.model import (
     Bytes,
     Enum,
+    Field,
     Float,
     List,
     Logical,
@@ -73,6 +74,8 @@ class Conversion:
         self._lower = {type_: namespace[f"lower_part{number}"] for number, type_ in enumerate(types)}
         self._lift = {type_: namespace[f"lift_part{number}"] for number, type_ in enumerate(types)}
         for name in lowering.records:
+            if schema.record(name).transparent:
+                continue
             for item in lowering.wire.record(name).fields:
                 if isinstance(item.default_factory, WireDefault):
                     item.default_factory.lower = self.lower(item.default_factory.item.type)
@@ -115,13 +118,17 @@ class _Coder:
         number = self.numbers[record.name]
         names = self.lowering.names(record)
         with self.source.block(f"def lower_record{number}(v):"):
-            if record.cls is None:
-                self.lower_dict(record)
+            if record.transparent:
+                self.lower_root(record, record.fields[0])
+            elif record.cls is None:
+                self.lower_dict(record, names)
             else:
                 self.lower_object(record, record.cls, names)
         with self.source.block(f"def lift_record{number}(d):"):
-            if record.cls is None:
-                self.lift_dict(record)
+            if record.transparent:
+                self.lift_root(record, record.fields[0])
+            elif record.cls is None:
+                self.lift_dict(record, names)
             else:
                 self.lift_object(record, record.cls, names)
 
@@ -217,16 +224,45 @@ class _Coder:
 
     # Records ------------------------------------------------------------------------------------------------------------
 
-    def lower_dict(self, record: Record) -> None:
-        self.source.line(f"out = {self.exact('v', 'dict')}.copy()")
-        # What is missing, or no field, is the codec's to say.
-        for item in record.fields:
-            if self.lowering.touches(item.type):
-                key = self.known(item.name)
-                self.source.line(f"x = v.get({key}, {self.known(_ABSENT)})")
-                with self.source.block(f"if x is not {self.known(_ABSENT)}:"):
-                    self.source.line(f"out[{key}] = {self.lower(item.type, 'x')}")
+    def lower_root(self, record: Record, root: Field) -> None:
+        if record.cls is None:
+            with self.source.block(f"if v.__class__ is not dict or v.keys() != {self.known({root.name})}:"):
+                self.source.line(f"{self.known(_refuse)}(v)")
+            self.source.line(f"x = v[{self.known(root.name)}]")
+        else:
+            self.source.line(f"if v.__class__ is not {self.known(record.cls)}: {self.known(_refuse)}(v)")
+            self.source.line(f"x = {self.attribute(root.name)}")
+        self.source.line(f"return {self.lower(root.type, 'x')}")
+
+    def lift_root(self, record: Record, root: Field) -> None:
+        validate = None if record.cls is None else validator_of(record.cls)
+        if validate is not None and any(isinstance(part, Bytes) for part in walk(root.type)):
+            self.source.line(f"d = {self.known(_owned)}(d)")
+        value = self.lift(root.type, "d")
+        if record.cls is None:
+            self.source.line(f"return {{{self.known(root.name)}: {value}}}")
+        elif validate is not None:
+            self.source.line(f"return {self.known(validate)}({value})")
+        else:
+            self.source.line(f"return {self.known(record.cls)}(**{{{self.known(root.name)}: {value}}})")
+
+    def lower_dict(self, record: Record, names: dict[str, str]) -> None:
+        self.source.line(f"v = {self.exact('v', 'dict')}")
+        self.copied("v", [(item, item.name, names[item.name]) for item in record.fields], self.lower)
+        if any(name != alias for name, alias in names.items()):
+            self.source.line(f"if len(out) != len(v): {self.known(_refuse)}(v)")
+        # What is missing is the codec's to say; so is what is no field, where the dict was copied whole.
         self.source.line("return out")
+
+    def copied(self, source: str, keys: list[tuple[Field, str, str]], convert: Callable[[Type, str], str]) -> None:
+        """Code that makes the dict `out` of another: of each field, its key there and its key here."""
+        renamed = any(old != new for _, old, new in keys)
+        self.source.line("out = {}" if renamed else f"out = {source}.copy()")
+        for item, old, new in keys:
+            if renamed or self.lowering.touches(item.type):
+                self.source.line(f"x = {source}.get({self.known(old)}, {self.known(_ABSENT)})")
+                with self.source.block(f"if x is not {self.known(_ABSENT)}:"):
+                    self.source.line(f"out[{self.known(new)}] = {convert(item.type, 'x')}")
 
     def lower_object(self, record: Record, cls: type, names: dict[str, str]) -> None:
         self.source.line(f"if v.__class__ is not {self.known(cls)}: {self.known(_refuse)}(v)")
@@ -248,14 +284,8 @@ class _Coder:
         plain = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
         return f"v.{name}" if plain else f"getattr(v, {self.known(name)})"
 
-    def lift_dict(self, record: Record) -> None:
-        self.source.line("out = d.copy()")
-        for item in record.fields:
-            if self.lowering.touches(item.type):
-                key = self.known(item.name)
-                self.source.line(f"x = d.get({key}, {self.known(_ABSENT)})")
-                with self.source.block(f"if x is not {self.known(_ABSENT)}:"):
-                    self.source.line(f"out[{key}] = {self.lift(item.type, 'x')}")
+    def lift_dict(self, record: Record, names: dict[str, str]) -> None:
+        self.copied("d", [(item, names[item.name], item.name) for item in record.fields], self.lift)
         self.source.line("return out")
 
     def lift_object(self, record: Record, cls: type, names: dict[str, str]) -> None:

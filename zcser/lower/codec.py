@@ -111,6 +111,9 @@ class _Around(Codec[T]):
 
     def _placed(self, error: SchemaError) -> SchemaError:
         """An error of the wire schema, with the path in the schema: fields have their own names there."""
+        root = self._lowering.schema.root
+        if not error.path and self._lowering.schema.bare(root) is not root:
+            return SchemaError(f"{root} stands as its root: {error.reason}", path=error.path, codec=error.codec)
         record_name, slash, rest = (error.path or "").partition("/")
         if slash and record_name in self._lowering.records:
             names = self._lowering.names(self.schema.record(record_name))
@@ -152,8 +155,9 @@ class _Around(Codec[T]):
             if isinstance(here, Ref):
                 record = self.schema.resolve(here)
             if record is not None and step in record.by_name:
-                names = self._lowering.names(record) if record.name in self._lowering.records else {}
-                steps.append(names.get(str(step), step))
+                if not record.transparent:
+                    names = self._lowering.names(record) if record.name in self._lowering.records else {}
+                    steps.append(names.get(str(step), step))
                 here = record.by_name[str(step)].type
             else:
                 steps.append(step)

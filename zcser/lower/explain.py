@@ -97,6 +97,9 @@ class _Walk:
 
     def record(self, type_: Ref, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
         record = self.lowering.schema.resolve(type_)
+        if record.transparent:
+            yield from self.faults(record.fields[0].type, value, path)
+            return
         fields = value if isinstance(value, dict) else vars(value)
         for name, alias in self.lowering.names(record).items():
             if alias in fields:

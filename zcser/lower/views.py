@@ -2,7 +2,8 @@
 
 1. A part that is not lowered is shown by the codec's own view. A logical value is lifted when it is read, and so is a
    set, as a whole: only all of its items are a set.
-2. `release` and `retained_bytes` are the codec's.
+2. A transparent record is shown as a record with its one field, which is the whole of what the codec shows.
+3. `release` and `retained_bytes` are the codec's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from zcser.core.words import brief
 from zcser.lower.code import Conversion
 from zcser.lower.explain import explain
 from zcser.schema.lower import BOXED
-from zcser.schema.model import Bytes, List, Logical, Map, Optional, Record, Ref, Set, Type, Union
+from zcser.schema.model import Bytes, List, Logical, Map, Null, Optional, Record, Ref, Set, Type, Union
 
 __all__ = ["Lifter"]
 
@@ -52,6 +53,13 @@ class _LiftedRecord(_Lifted, RecordView):
 
     def _zc_present(self, name: str) -> bool:
         return bool(self._zc_view._zc_present(type(self)._zc_names[name]))
+
+
+class _LiftedRoot(_LiftedRecord):
+    __slots__ = ()
+
+    def _zc_present(self, name: str) -> bool:  # noqa: ARG002 - the one field is the whole of the value
+        return True
 
 
 class _LiftedSequence(_Lifted, SequenceView):
@@ -147,7 +155,10 @@ class Lifter:
             case Union():
                 return self._union(type_, lift)
             case Ref(name):
-                cls: Any = self._record(self._lowering.schema.record(name))
+                schema = self._lowering.schema
+                cls: Any = self._record(schema.record(name))
+                if isinstance(schema.bare(type_), Optional | Null):  # whose None is an object of its own
+                    return lambda shown: cls(shown) if isinstance(shown, View) else lift(shown)
                 return lambda shown: cls(shown) if isinstance(shown, View) else None if shown is None else lift(shown)
         raise AssertionError(type_)
 
@@ -218,8 +229,12 @@ class Lifter:
         if record.name not in self._records:
             names = self._lowering.names(record)
             shows: dict[str, Show] = {}
-            getters = {name: _getter(shows, name, alias) for name, alias in names.items()}
-            made = record_view_class(_LiftedRecord, record.name, getters)
+            if record.transparent:
+                getters = {name: _whole_getter(shows, name) for name in names}
+            else:
+                getters = {name: _getter(shows, name, alias) for name, alias in names.items()}
+            base = _LiftedRoot if record.transparent else _LiftedRecord
+            made = record_view_class(base, record.name, getters)
             made._zc_names = names  # type: ignore[attr-defined]  # of _LiftedRecord
             made._zc_lift = staticmethod(self._lift(Ref(record.name)))  # type: ignore[attr-defined]  # as above
             self._records[record.name] = made  # before its fields, which may lead back here
@@ -229,6 +244,10 @@ class Lifter:
 
 def _getter(shows: dict[str, Show], name: str, alias: str) -> Show:
     return lambda view: shows[name](view._zc_view[alias])
+
+
+def _whole_getter(shows: dict[str, Show], name: str) -> Show:
+    return lambda view: shows[name](view._zc_view)
 
 
 def _same(shown: Any) -> Any:

@@ -10,13 +10,7 @@ __all__ = ["wire_schema"]
 
 
 def wire_schema(schema: Schema) -> Schema:
-    """What a codec of a binary format is given for a schema: itself, where it has nothing to lower.
-
-    Raises
-    ------
-    SchemaError
-        Two fields of a record have one alias.
-    """
+    """What a codec of a binary format is given for a schema: itself, where it has nothing to lower."""
     lowering = lowering_of(schema, text=False)
     # The conversion makes the defaults of lowered fields ready.
     return schema if lowering is None else Conversion(lowering).lowering.wire

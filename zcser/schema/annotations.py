@@ -1,6 +1,6 @@
 """What may stand in ``Annotated[...]``, and the usual widths ready made.
 
-Any type of `zcser.schema.model` may stand there (``Annotated[int, Int(32)]``), and these two besides.
+Any type of `zcser.schema.model` may stand there (``Annotated[int, Int(32)]``), and these besides.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Annotated, TypeAlias
 from zcser.schema.model import Float, Int, Logical
 
 __all__ = [
+    "Alias",
     "AwareDatetime",
     "Float32",
     "Float64",
@@ -34,6 +35,16 @@ class Id:
     """The field's number on binary wires: ``Annotated[str, Id(3)]``. A field without one follows the field before."""
 
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """The field's name in messages: ``Annotated[str, Alias("fullName")]``.
+
+    Classes that have a way of their own to say so need none: pydantic's aliases and the ``rename=`` of a Struct are read.
+    """
+
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ __all__ = [
     "is_attrs",
     "is_named_tuple",
     "is_pydantic",
+    "is_root_model",
     "is_struct",
     "keywords_of",
     "positional",
@@ -64,6 +65,11 @@ def is_attrs(cls: type) -> bool:
 def is_pydantic(cls: type) -> bool:
     """Whether a class is a model of pydantic 2; a dataclass of pydantic is a dataclass."""
     return hasattr(cls, "__pydantic_root_model__") and hasattr(cls, "__pydantic_validator__")
+
+
+def is_root_model(cls: type) -> bool:
+    """Whether a class is a RootModel of pydantic: an object whose one field, ``root``, is the whole of a message."""
+    return is_pydantic(cls) and bool(cls.__pydantic_root_model__)  # type: ignore[attr-defined]  # of every model
 
 
 def is_named_tuple(cls: type) -> bool:
@@ -163,8 +169,11 @@ def keywords_of(cls: type) -> dict[str, str]:
 
 
 @functools.cache
-def validator_of(cls: type) -> Callable[[dict[str, Any]], Any] | None:
-    """What makes instances of a pydantic model from a dict of its fields by name; None for other classes."""
+def validator_of(cls: type) -> Callable[[Any], Any] | None:
+    """What makes instances of a pydantic model from a dict of its fields by name, of a RootModel from its root.
+
+    None for other classes.
+    """
     if not is_pydantic(cls):
         return None
     validate: Callable[..., Any] = cls.__pydantic_validator__.validate_python  # type: ignore[attr-defined]  # of every model
@@ -186,6 +195,6 @@ def construct(cls: type, values: dict[str, Any]) -> Any:
     """An instance of a class from its fields by name; raises what the class does."""
     validate = validator_of(cls)
     if validate is not None:
-        return validate(values)
+        return validate(values["root"] if is_root_model(cls) else values)
     keywords = keywords_of(cls)
     return cls(**({keywords.get(name, name): value for name, value in values.items()} if keywords else values))

@@ -16,7 +16,7 @@ from zcser.schema.observe import printable
 
 __all__ = ["describe"]
 
-_HEAD = ("id", "field", "type", "presence")
+_HEAD = ("id", "field", "in messages", "type", "presence")
 
 
 def describe(schema: Schema) -> str:
@@ -30,8 +30,9 @@ def describe(schema: Schema) -> str:
     Returns
     -------
     str
-        Lines without a newline at the end. First the root; then a table per record, with its class where it has one;
-        then the members of enums; then, under "why", what inference noted.
+        Lines without a newline at the end. First the root; then a table per record, with its class where it has one,
+        and the names that fields have in messages where some have another one there; then the members of enums; then,
+        under "why", the notes.
     """
     return "\n".join(_lines(schema))
 
@@ -54,19 +55,19 @@ def _lines(schema: Schema) -> Iterator[str]:
 
 
 def _record_lines(record: Record) -> Iterator[str]:
-    yield record.name if record.cls is None else f"{record.name}  ({record.cls.__module__}.{record.cls.__qualname__})"
+    cls = "" if record.cls is None else f"  ({record.cls.__module__}.{record.cls.__qualname__})"
+    yield f"{record.name}{cls}{'  stands as its one field' if record.transparent else ''}"
     if not record.fields:
         yield "  no fields"
         return
-    rows = [_HEAD, *((str(item.id), _name(item.name), str(item.type), _presence(item)) for item in record.fields)]
-    ids, names, types = ([_width(row[column]) for row in rows] for column in range(3))
-    for row, id_, name, type_ in zip(rows, ids, names, types, strict=True):
-        yield (
-            f"  {' ' * (max(ids) - id_)}{row[0]}"
-            f"  {row[1]}{' ' * (max(names) - name)}"
-            f"  {row[2]}{' ' * (max(types) - type_)}"
-            f"  {row[3]}"
-        )
+    rows: list[tuple[str, ...]] = [_HEAD]
+    rows += ((str(it.id), _name(it.name), _name(it.wire_name), str(it.type), _presence(it)) for it in record.fields)
+    if all(item.alias is None for item in record.fields):
+        rows = [(*row[:2], *row[3:]) for row in rows]
+    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for id_, *texts, presence in rows:
+        cells = [f"  {text}{' ' * (wide - _width(text))}" for text, wide in zip(texts, widths[1:-1], strict=True)]
+        yield f"  {' ' * (widths[0] - _width(id_))}{id_}{''.join(cells)}  {presence}"
 
 
 def _presence(item: Field) -> str:

@@ -1,9 +1,13 @@
 """The neutral schema as a JSON document: what ``zcser schema --emit zcser`` writes, to edit and to give to ``--schema``.
 
-1. A document is ``{"zcser": 1, "root": TYPE, "records": {NAME: RECORD}, "notes": [TEXT]}``; 1 is the version of this form.
+1. A document is ``{"zcser": N, "root": TYPE, "records": {NAME: RECORD}, "notes": [TEXT]}``; N is the version of this form,
+   1 or 2. Version 2 has aliases and transparent records, and a document without them is of version 1, as older readers
+   take it.
 2. A RECORD is ``{"fields": [FIELD]}``, in the order of declaration, with ``"doc"``, its description, where it has one.
-3. A FIELD is ``{"id": N, "name": TEXT, "type": TYPE}``. ``"required": false`` says that a dict may lack it, ``"default"``
-   what it is where it is missing (`zcser.schema.document_values`).
+   ``"transparent": true`` says that its one field is the whole of it in a message (`zcser.schema.model`).
+3. A FIELD is ``{"id": N, "name": TEXT, "type": TYPE}``. ``"alias"`` is its name in messages where that is another one.
+   ``"required": false`` says that a dict may lack it, ``"default"`` what it is where it is missing
+   (`zcser.schema.document_values`).
 4. A TYPE is a name: ``null``, ``bool``, ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``int`` (of any size), ``float32``,
    ``float64``, ``str``, ``str[N]``, ``bytes``, ``bytes[N]``, ``tensor``, and those of `zcser.schema.values`, as
    ``datetime_utc``. Or it is an object::
@@ -53,9 +57,10 @@ from zcser.schema.model import (
     Union,
 )
 
-__all__ = ["VERSION", "emit_schema", "type_tree"]
+__all__ = ["VERSIONS", "emit_schema", "type_tree"]
 
-VERSION: Final = 1
+VERSIONS: Final = (1, 2)
+"""Versions of the form, as rule 1 has them."""
 
 
 def emit_schema(schema: Any) -> str:
@@ -122,9 +127,15 @@ def _text(tree: Any) -> str:
     return json.dumps(tree, ensure_ascii=False, allow_nan=False)
 
 
+def _version(schema: Schema) -> int:
+    """The first version that has what a schema needs."""
+    is_new = any(record.transparent or any(it.alias is not None for it in record.fields) for record in schema.records)
+    return VERSIONS[1] if is_new else VERSIONS[0]
+
+
 def _lines(schema: Schema) -> Iterator[str]:
     yield "{"
-    yield f'  "zcser": {VERSION},'
+    yield f'  "zcser": {_version(schema)},'
     yield f'  "root": {_text(type_tree(schema.root))},'
     comma = "," if schema.notes else ""
     if schema.records:
@@ -146,6 +157,8 @@ def _record(schema: Schema, record: Record, *, last: bool) -> Iterator[str]:
     remarks = _class(record.cls) | ({"doc": record.doc} if record.doc else {})
     for name, remark in remarks.items():
         yield f"      {_text(name)}: {_text(remark)},"
+    if record.transparent:
+        yield '      "transparent": true,'
     if record.fields:
         yield '      "fields": ['
         yield ",\n".join(
@@ -159,6 +172,8 @@ def _record(schema: Schema, record: Record, *, last: bool) -> Iterator[str]:
 
 def _field(schema: Schema, item: Field, path: str) -> dict[str, Any]:
     tree: dict[str, Any] = {"id": item.id, "name": item.name, "type": type_tree(item.type)}
+    if item.alias is not None:
+        tree["alias"] = item.alias
     if not item.required:
         tree["required"] = False
     if item.has_default:

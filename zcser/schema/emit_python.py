@@ -4,8 +4,10 @@
    have, is a TypedDict, as its values are dicts; its fields' defaults are lost then, and a comment says so.
 2. Every field bears its id. In a class no field is absent: one that a dict may lack and has a default is a field with
    that default. A record's name that is no name in Python becomes the nearest one.
-3. An enum that came from a class is one again. Any other stands as a ``Literal``, as its values are ints or texts.
-4. The text needs no formatter to be read, and imports what it uses and nothing else. Names of zcser, typing and the
+3. A field's alias is msgspec's own in a Struct, and an ``Alias`` elsewhere. A transparent record, as a RootModel is, has no
+   class here: its one field's type stands in its place.
+4. An enum that came from a class is one again. Any other stands as a ``Literal``, as its values are ints or texts.
+5. The text needs no formatter to be read, and imports what it uses and nothing else. Names of zcser, typing and the
    builtins give way to the schema's own.
 """
 
@@ -91,13 +93,14 @@ class _Module:
         self.classes: dict[str, str] = {}
         self.enums: dict[Enum, str] = {}
         for record in schema.records:
-            self.classes[record.name] = self._free(record.name)
+            if not record.transparent:
+                self.classes[record.name] = self._free(record.name)
         for type_ in [schema.root, *(item.type for record in schema.records for item in record.fields)]:
             for part in walk(type_):
                 if isinstance(part, Enum) and part not in self.enums:
                     self.enums[part] = self._free(part.name)
         fields = {item.name for record in schema.records for item in record.fields}
-        is_root = isinstance(schema.root, Ref) and self.classes[schema.root.name] == "Root"
+        is_root = isinstance(schema.root, Ref) and self.classes.get(schema.root.name) == "Root"
         self.root = "Root" if is_root else self._free("Root")
         self.use = Imports({*self.classes.values(), *self.enums.values(), *fields, self.root})
 
@@ -118,7 +121,8 @@ class _Module:
         for type_, name in self.enums.items():
             yield list(self._enum(type_, name))
         for record in self.schema.records:
-            yield list(self._record(record, self.classes[record.name]))
+            if not record.transparent:
+                yield list(self._record(record, self.classes[record.name]))
         if self.root not in self.classes.values():
             yield [f"{self.root} = {self._type(self.schema.root)}"]
 
@@ -148,7 +152,7 @@ class _Module:
         doc = _doc(record)
         yield from doc
         for item in record.fields:
-            yield f"    {item.name}: {self._field(item)}{self._default(record, item)}"
+            yield f"    {item.name}: {self._field(item, named=self.structs)}{self._default(record, item)}"
         if not record.fields and not doc:
             yield "    pass"
 
@@ -173,8 +177,12 @@ class _Module:
         text = self._field(item)
         return text if item.required else f"{self.use('typing', 'NotRequired')}[{text}]"
 
-    def _field(self, item: Field) -> str:
-        return f"{self.use('typing', 'Annotated')}[{self._type(item.type)}, {self.use('zcser', 'Id')}({item.id})]"
+    def _field(self, item: Field, *, named: bool = False) -> str:
+        """The annotation of a field; `named` where its alias is said elsewhere."""
+        remarks = [f"{self.use('zcser', 'Id')}({item.id})"]
+        if item.alias is not None and not named:
+            remarks.append(f"{self.use(_ANNOTATIONS, 'Alias')}({item.alias!r})")
+        return f"{self.use('typing', 'Annotated')}[{self._type(item.type)}, {', '.join(remarks)}]"
 
     def _type(self, type_: Type) -> str:
         match type_:
@@ -193,6 +201,11 @@ class _Module:
             case Optional(item):
                 return f"{self._type(item)} | None"
             case Union(options):
+                flat = tuple(self._options(type_))
+                if flat != options:
+                    Schema(
+                        Union(flat), self.schema.records
+                    )  # which refuses options that are alike without their classes
                 return " | ".join(map(self._type, options))
             case List(item, length, container):
                 inner = self._type(item)
@@ -209,8 +222,18 @@ class _Module:
             case Enum():
                 return self.enums[type_]
             case Ref(name):
-                return self.classes[name]
+                bare = self.schema.bare(type_)
+                return self.classes[name] if bare is type_ else self._type(bare)
         raise AssertionError(type_)
+
+    def _options(self, type_: Type) -> Iterator[Type]:
+        """What a type's values can be, but None, where transparent records stand as their roots."""
+        bare = strip_optional(self.schema.bare(type_))[0]
+        if isinstance(bare, Union):
+            for option in bare.options:
+                yield from self._options(option)
+        elif not isinstance(bare, Null):
+            yield self.schema.bare(bare)
 
     def _logical(self, name: str) -> str:
         if name in _ZONED:
@@ -233,25 +256,29 @@ class _Module:
         return f"{self.use('typing', 'Annotated')}[{plain}, {self.use(_MODEL, type(type_).__name__)}({arguments})]"
 
     def _default(self, record: Record, item: Field) -> str:
+        name = f"name={item.alias!r}" if self.structs and item.alias is not None else ""
         if not item.has_default:
-            return ""
+            return f" = {self.use('msgspec', 'field')}({name})" if name else ""
         path = f"{record.name}/{item.name}"
-        value = normal_default(self.schema, item.type, item.make_default(), path)
-        text = self._value(item.type, value, path)
-        is_logical = isinstance(strip_optional(item.type)[0], Logical)
+        type_ = item.type
+        value = normal_default(self.schema, type_, item.make_default(), path)
+        while self.schema.bare(type_) is not type_:
+            type_, value = _opened(self.schema.record(str(type_)), value)
+        text = self._value(type_, value, path)
+        is_logical = isinstance(strip_optional(type_)[0], Logical)
         if (
             value is None
             or isinstance(value, bool | int | float | str | bytes | enum.Enum)
             or is_logical
             or text == "()"
         ):
-            return f" = {text}"
+            return f" = {self.use('msgspec', 'field')}({name}, default={text})" if name else f" = {text}"
         # Also what could stand there itself: a class that it is made of may follow further below.
         factory = text.removesuffix("()") if text.endswith("set()") else f"lambda: {text}"
         if text in ("[]", "{}"):
             factory = self.use.builtin(type(value).__name__)
         field = self.use("msgspec", "field") if self.structs else self.use("dataclasses", "field")
-        return f" = {field}(default_factory={factory})"
+        return f" = {field}({f'{name}, ' if name else ''}default_factory={factory})"
 
     def _value(self, type_: Type, value: Any, path: str) -> str:
         match type_:
@@ -292,11 +319,19 @@ class _Module:
         return f"{cls}{'.fromisoformat' if isinstance(value, date | time) else ''}({text!r})"
 
     def _instance(self, record: Record, value: Any, path: str) -> str:
+        if record.transparent:
+            return self._value(*_opened(record, value), path)
         have = value if isinstance(value, dict) else {item.name: getattr(value, item.name) for item in record.fields}
         parts = {it.name: self._value(it.type, have[it.name], path) for it in record.fields if it.name in have}
         if any(it.may_be_absent or not is_attribute(it.name) for it in record.fields):
             return f"{{{', '.join(f'{name!r}: {text}' for name, text in parts.items())}}}"
         return f"{self.classes[record.name]}({', '.join(f'{name}={text}' for name, text in parts.items())})"
+
+
+def _opened(record: Record, value: Any) -> tuple[Type, Any]:
+    """The type of a transparent record's one field, and its value."""
+    (root,) = record.fields
+    return root.type, value[root.name] if isinstance(value, dict) else getattr(value, root.name)
 
 
 def _doc(record: Record) -> list[str]:

@@ -2,6 +2,7 @@
 
 1. Whatever is wrong is a `SchemaError` whose path leads through the document, as ``/records/User/fields/2/type``.
 2. Nothing is guessed: a key that is not known is refused, and so is one that stands twice.
+   A document of version 1 says nothing of aliases: where the class of a record is given, it has those of the class.
 3. A default that is mutable is made anew for each value that lacks the field.
 """
 
@@ -22,7 +23,8 @@ from typing import Any, NoReturn
 from zcser.core.errors import SchemaError
 from zcser.core.paths import pointer
 from zcser.core.words import brief
-from zcser.schema.document import VERSION
+from zcser.schema.classes import wire_names
+from zcser.schema.document import VERSIONS
 from zcser.schema.document_values import from_json
 from zcser.schema.model import (
     MISSING,
@@ -105,10 +107,12 @@ def load_schema(source: str | os.PathLike[str], *, classes: Mapping[str, type] |
     if "zcser" not in tree:
         hint = "; a JSON Schema is read by zcser.load_json_schema" if "$schema" in tree or "type" in tree else ""
         _refuse(f'this is no zcser schema document: it has no "zcser", which holds the version{hint}', ())
-    if type(tree["zcser"]) is not int or tree["zcser"] != VERSION:
-        _refuse(f"the document is of version {brief(tree['zcser'])}; this zcser reads version {VERSION}", ("zcser",))
+    version = tree["zcser"]
+    if type(version) is not int or version not in VERSIONS:
+        known = " and ".join(map(str, VERSIONS))
+        _refuse(f"the document is of version {brief(version)}; this zcser reads versions {known}", ("zcser",))
     try:
-        return _Reader(classes or {}).schema(tree)
+        return _Reader(classes or {}, version).schema(tree)
     except RecursionError:
         raise SchemaError("a type nests too deeply") from None
 
@@ -212,8 +216,9 @@ def _of_kind(kind: str, tree: dict[str, Any], steps: Steps, classes: Mapping[str
 class _Reader:
     """One document's records; defaults are read last, as they may hold any record."""
 
-    def __init__(self, classes: Mapping[str, type]) -> None:
+    def __init__(self, classes: Mapping[str, type], version: int) -> None:
         self.classes = classes
+        self.version = version
         self.defaults: dict[tuple[str, str], tuple[Any, Steps]] = {}
 
     def schema(self, tree: dict[str, Any]) -> Schema:
@@ -229,23 +234,34 @@ class _Reader:
         return dataclasses.replace(schema, records=tuple(self.completed(schema, record) for record in read))
 
     def record(self, name: str, tree: Any, steps: Steps) -> Record:
-        _check_keys(_is(dict, tree, steps), {"fields"}, {"doc", "class"}, steps)
+        _check_keys(_is(dict, tree, steps), {"fields"}, {"doc", "class", "transparent"}, steps)
+        self.check_version(tree, "transparent", steps)
+        cls = self.classes.get(name)
+        aliases = wire_names(cls) if cls is not None and self.version == 1 else {}
         fields = _is(list, tree["fields"], (*steps, "fields"))
-        read = tuple(self.field(name, item, (*steps, "fields", number)) for number, item in enumerate(fields))
+        read = tuple(self.field(name, item, aliases, (*steps, "fields", number)) for number, item in enumerate(fields))
         doc = _is(str, tree.get("doc", ""), (*steps, "doc"))
+        transparent = _is(bool, tree.get("transparent", False), (*steps, "transparent"))
         try:
-            return Record(name, read, self.classes.get(name), doc)
+            return Record(name, read, cls, doc, transparent)
         except SchemaError as error:
             _refuse(error.reason, steps)
 
-    def field(self, record: str, tree: Any, steps: Steps) -> Field:
-        _check_keys(_is(dict, tree, steps), {"id", "name", "type"}, {"required", "default"}, steps)
+    def check_version(self, tree: dict[str, Any], key: str, steps: Steps) -> None:
+        if key in tree and self.version == 1:
+            _refuse(f'"{key}" is of version 2 of this form: write "zcser": 2', steps)
+
+    def field(self, record: str, tree: Any, aliases: Mapping[str, str], steps: Steps) -> Field:
+        _check_keys(_is(dict, tree, steps), {"id", "name", "type"}, {"alias", "required", "default"}, steps)
+        self.check_version(tree, "alias", steps)
         name = _is(str, tree["name"], (*steps, "name"))
         if "default" in tree:
             self.defaults[record, name] = tree["default"], (*steps, "default")
         type_ = read_type(tree["type"], (*steps, "type"), self.classes)
         required = _is(bool, tree.get("required", True), (*steps, "required"))
-        return Field(name, type_, _is(int, tree["id"], (*steps, "id")), required)
+        alias = _is(str, tree["alias"], (*steps, "alias")) if "alias" in tree else aliases.get(name)
+        alias = None if alias == name else alias
+        return Field(name, type_, _is(int, tree["id"], (*steps, "id")), required, alias=alias)
 
     def completed(self, schema: Schema, record: Record) -> Record:
         fields = []

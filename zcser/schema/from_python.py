@@ -3,7 +3,9 @@
 1. ``int`` is 64 bits signed, ``float`` 64 bits; other widths by ``Annotated`` (see `zcser.schema.annotations`). What
    ``datetime``, ``Decimal``, ``UUID`` and their like mean is in `zcser.schema.values`.
 2. Ids come from ``Annotated[T, Id(n)]``; a field without one takes the number after the field before it.
-3. What cannot be carried by any format without loss is a `SchemaError` here, with the path and what to write instead.
+3. A field's name in messages comes from ``Annotated[T, Alias(name)]``, or from what its class has for that.
+4. What of a class's own layout on the wire is not used is said in the schema's notes (`zcser.schema.layouts`).
+5. What cannot be carried by any format without loss is a `SchemaError` here, with the path and what to write instead.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ import numpy as np
 
 from zcser.core.dtypes import dtype_name
 from zcser.core.errors import SchemaError
-from zcser.schema.annotations import Id, Length
-from zcser.schema.classes import MISSING, class_defaults
+from zcser.schema.annotations import Alias, Id, Length
+from zcser.schema.classes import MISSING, class_defaults, is_root_model, wire_names
+from zcser.schema.layouts import unused_layout
 from zcser.schema.model import (
     Bool,
     Bytes,
@@ -115,18 +118,22 @@ class _Builder:
     def __init__(self) -> None:
         self.records: dict[str, Record | None] = {}
         self.names: dict[type, str] = {}
+        self.notes: list[str] = []
 
     def schema(self, source: Any) -> Schema:
         root = self.type_(source, "")
-        return Schema(root, tuple(record for record in self.records.values() if record is not None))
+        records = tuple(record for record in self.records.values() if record is not None)
+        return Schema(root, records, tuple(self.notes))
 
     def type_(self, hint: Any, path: str) -> Type:
         hint, extras = _peeled(hint, path)
-        if any(isinstance(extra, Id) for extra in extras):
-            raise SchemaError("an Id() numbers a field; put it around the field's whole annotation", path=path)
+        for extra in extras:
+            if isinstance(extra, Id | Alias):
+                what = "an Id() numbers" if isinstance(extra, Id) else "an Alias() names"
+                raise SchemaError(f"{what} a field; put it around the field's whole annotation", path=path)
         return self.annotated(self.bare(hint, path), extras, path)
 
-    def field(self, item: Declared, follows: int, defaults: tuple[Any, Any], path: str) -> Field:
+    def field(self, item: Declared, follows: int, defaults: tuple[Any, Any], alias: str | None, path: str) -> Field:
         hint, extras = _peeled(item.hint, path)
         ids = [extra.number for extra in extras if isinstance(extra, Id)]
         if len(ids) > 1:
@@ -134,7 +141,13 @@ class _Builder:
         number = ids[0] if ids else follows + 1
         if type(number) is not int:
             raise SchemaError(f"a field's id must be an int, not {_REPR.repr(number)}", path=path)
-        return Field(item.name, self.annotated(self.bare(hint, path), extras, path), number, item.required, *defaults)
+        for extra in extras:
+            if isinstance(extra, Alias):
+                if type(extra.name) is not str:
+                    raise SchemaError(f"a field's alias must be a str, not {_REPR.repr(extra.name)}", path=path)
+                alias = extra.name
+        type_ = self.annotated(self.bare(hint, path), extras, path)
+        return Field(item.name, type_, number, item.required, *defaults, None if alias == item.name else alias)
 
     def annotated(self, found: Type, extras: Sequence[Any], path: str) -> Type:
         for extra in extras:
@@ -244,13 +257,14 @@ class _Builder:
             name, number = f"{base}{number}", number + 1
         self.names[cls] = name
         self.records[name] = None  # holds the place, so that records stand in order of mention
-        defaults = class_defaults(cls)
+        defaults, aliases = class_defaults(cls), wire_names(cls)
         fields: list[Field] = []
         for item in found:
-            follows = fields[-1].id if fields else 0
-            fields.append(self.field(item, follows, defaults.get(item.name, (MISSING, None)), f"{name}/{item.name}"))
-        is_dict = typing.is_typeddict(cls)
-        self.records[name] = Record(name, tuple(fields), None if is_dict else cls, first_line(cls))
+            follows, default = fields[-1].id if fields else 0, defaults.get(item.name, (MISSING, None))
+            fields.append(self.field(item, follows, default, aliases.get(item.name), f"{name}/{item.name}"))
+        of = None if typing.is_typeddict(cls) else cls
+        self.records[name] = Record(name, tuple(fields), of, first_line(cls), is_root_model(cls))
+        self.notes += (f"{name}: {text}" for text in unused_layout(cls))
         return Ref(name)
 
 
@@ -325,9 +339,9 @@ def _transforms(extra: Any) -> bool:
 def _means_something(extra: Any) -> bool:
     """Whether a remark inside Annotated is a type or alias of ours, put where an instance belongs."""
     if isinstance(extra, type):
-        return issubclass(extra, Id | Length | Type)
+        return issubclass(extra, Alias | Id | Length | Type)
     return typing.get_origin(extra) is Annotated and any(
-        isinstance(part, Id | Length | Type) for part in typing.get_args(extra)[1:]
+        isinstance(part, Alias | Id | Length | Type) for part in typing.get_args(extra)[1:]
     )
 
 

@@ -5,8 +5,10 @@
    its order. All else stays as it is, class and all, and is never touched.
 2. In a union the Python type must still tell the options apart. A record there has a stand-in class of its own; a logical
    value or a set whose wire form is another option's is *boxed*: in a record of one field, ``value``.
-3. A field of a pydantic model that has an alias has it in messages too, and so has a renamed field of a Struct.
-4. Where nothing has to be lowered there is no lowering.
+3. A field that has an alias has it for its name.
+4. A transparent record, as a RootModel is, stands as its one field. In a union it is boxed where that is None, a union, or
+   of another option's Python type.
+5. Where nothing has to be lowered there is no lowering.
 """
 
 from __future__ import annotations
@@ -18,13 +20,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zcser.core.errors import SchemaError
-from zcser.schema.classes import MISSING, is_pydantic, keywords_of, wire_names
+from zcser.schema.classes import MISSING, is_pydantic, keywords_of
 from zcser.schema.document_values import normal_default
 from zcser.schema.model import (
     Field,
     List,
     Logical,
     Map,
+    Null,
     Optional,
     Record,
     Ref,
@@ -104,8 +107,7 @@ class Lowering:
 
     def names(self, record: Record) -> dict[str, str]:
         """The names of a lowered record's fields in messages."""
-        aliases = {} if record.cls is None else wire_names(record.cls)
-        return {item.name: aliases.get(item.name, item.name) for item in record.fields}
+        return {item.name: item.wire_name for item in record.fields}
 
 
 def lowered(schema: Schema, *, text: bool) -> Schema:
@@ -123,13 +125,7 @@ def lowered(schema: Schema, *, text: bool) -> Schema:
 
 
 def lowering_of(schema: Schema, *, text: bool) -> Lowering | None:
-    """How a schema is lowered; None where every codec carries it as it is.
-
-    Raises
-    ------
-    SchemaError
-        Two fields of a record have one alias.
-    """
+    """How a schema is lowered; None where every codec carries it as it is."""
     records = _on_the_way(schema)
     if not records and not _touches(schema.root, records):
         return None
@@ -137,7 +133,7 @@ def lowering_of(schema: Schema, *, text: bool) -> Lowering | None:
 
 
 def _on_the_way(schema: Schema) -> frozenset[str]:
-    found = {record.name for record in schema.records if record.cls is not None and _is_made_apart(record.cls)}
+    found = {record.name for record in schema.records if _is_made_apart(record)}
     while True:
         more = {
             record.name
@@ -149,9 +145,11 @@ def _on_the_way(schema: Schema) -> frozenset[str]:
         found |= more
 
 
-def _is_made_apart(cls: type) -> bool:
-    """Whether a class is not made by a call with its fields by the names that they have in messages."""
-    return is_pydantic(cls) or bool(keywords_of(cls)) or bool(wire_names(cls))
+def _is_made_apart(record: Record) -> bool:
+    """Whether values are not made by a call, or a dict, with their fields by the names that they have in messages."""
+    if record.transparent or any(item.alias is not None for item in record.fields):
+        return True
+    return record.cls is not None and (is_pydantic(record.cls) or bool(keywords_of(record.cls)))
 
 
 def _touches(type_: Type, records: frozenset[str] | set[str]) -> bool:
@@ -172,25 +170,44 @@ class _Lowerer:
         self.stand_ins: dict[str, type] = {
             record.name: type(record.name, (StandIn,), {})
             for record in schema.records
-            if record.name in records and record.cls is not None and Ref(record.name) in options
+            if record.name in records
+            and record.cls is not None
+            and not record.transparent
+            and Ref(record.name) in options
         }
-        self.boxes: dict[tuple[Union, Type], Record] = {}
-        self.box_of: dict[Type, Record] = {}
+        self.boxed: dict[tuple[Union, Type], str] = {}
+        self.box_names: dict[Type, str] = {}
 
     def lowering(self) -> Lowering:
         for union in self.unions:
             counts = Counter(map(self.wire_class, union.options))
             for option in union.options:
-                if isinstance(option, Logical | Set) and counts[self.wire_class(option)] > 1:
-                    self.boxes[union, option] = self.box(option)
-        records = [self.record(record) if record.name in self.records else record for record in self.schema.records]
+                if self.is_boxed(option, counts):
+                    self.boxed[union, option] = self.box_name(option)
+        # What is in a box may hold unions itself, so that all names come first.
+        box_of = {option: self.box(name, option) for option, name in self.box_names.items()}
+        records = [
+            self.record(record) if record.name in self.records else record
+            for record in self.schema.records
+            if not record.transparent
+        ]
         unions = {union: self.union(union) for union in self.unions}
-        wire = Schema(self.type_(self.schema.root), (*records, *self.box_of.values()), self.schema.notes)
-        return Lowering(self.schema, wire, self.text, self.records, self.boxes, unions)
+        wire = Schema(self.type_(self.schema.root), (*records, *box_of.values()), self.schema.notes)
+        boxes = {(union, option): box_of[option] for union, option in self.boxed}
+        return Lowering(self.schema, wire, self.text, self.records, boxes, unions)
 
-    def wire_class(self, option: Type) -> type:
-        """The Python class of an option's values in the wire schema, unboxed."""
+    def is_boxed(self, option: Type, counts: Mapping[type | None, int]) -> bool:
+        cls = self.wire_class(option)
+        if isinstance(option, Ref) and self.schema.resolve(option).transparent:
+            return cls is None or counts[cls] > 1
+        return isinstance(option, Logical | Set) and counts[cls] > 1
+
+    def wire_class(self, option: Type) -> type | None:
+        """The Python class of an option's values in the wire schema, unboxed; None where it has to be boxed."""
+        option = self.schema.bare(option)
         match option:
+            case Null() | Optional() | Union():
+                return None
             case Logical():
                 return self.schema.python_type(wire_form(option, text=self.text).type)
             case Set():
@@ -199,26 +216,30 @@ class _Lowerer:
                 return self.stand_ins.get(name, dict)
         return self.schema.python_type(option)
 
-    def box(self, option: Type) -> Record:
-        if option not in self.box_of:
-            taken = {record.name for record in (*self.schema.records, *self.box_of.values())}
-            base = re.sub(r"\W", "", str(option).title())
+    def box_name(self, option: Type) -> str:
+        if option not in self.box_names:
+            kept = {record.name for record in self.schema.records if not record.transparent}
+            taken = kept.union(self.box_names.values())
+            base = option.name if isinstance(option, Ref) else re.sub(r"\W", "", str(option).title())
             name, number = base, 2
             while name in taken:
                 name, number = f"{base}{number}", number + 1
-            self.box_of[option] = Record(name, (Field(BOXED, self.type_(option), 1),), type(name, (StandIn,), {}))
-        return self.box_of[option]
+            self.box_names[option] = name
+        return self.box_names[option]
+
+    def box(self, name: str, option: Type) -> Record:
+        return Record(name, (Field(BOXED, self.type_(option), 1),), type(name, (StandIn,), {}))
 
     def record(self, record: Record) -> Record:
-        aliases = {} if record.cls is None else wire_names(record.cls)
-        fields = tuple(self.field(record, item, aliases.get(item.name, item.name)) for item in record.fields)
+        fields = tuple(self.field(record, item) for item in record.fields)
         return Record(record.name, fields, self.stand_ins.get(record.name), record.doc)
 
-    def field(self, record: Record, item: Field, name: str) -> Field:
+    def field(self, record: Record, item: Field) -> Field:
+        item = replace(item, name=item.wire_name, alias=None)
         if not _touches(item.type, self.records):
-            return replace(item, name=name)
+            return item
         make = WireDefault(self.schema, item, f"{record.name}/{item.name}") if item.has_default else None
-        return replace(item, name=name, type=self.type_(item.type), default=MISSING, default_factory=make)
+        return replace(item, type=self.type_(item.type), default=MISSING, default_factory=make)
 
     def type_(self, type_: Type) -> Type:
         if not _touches(type_, self.records):
@@ -238,11 +259,13 @@ class _Lowerer:
                 return Map(key, self.type_(value))
             case Union():
                 return self.union(type_)
+            case Ref() if self.schema.resolve(type_).transparent:
+                return self.type_(self.schema.bare(type_))
         return type_
 
     def union(self, union: Union) -> Union:
         return Union(tuple(self.option(option, union) for option in union.options))
 
     def option(self, option: Type, union: Union) -> Type:
-        box = self.boxes.get((union, option))
-        return self.type_(option) if box is None else Ref(box.name)
+        box = self.boxed.get((union, option))
+        return self.type_(option) if box is None else Ref(box)

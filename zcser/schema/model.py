@@ -6,7 +6,9 @@
    `Optional` is None or a value; emptiness belongs to the str, list or map itself. What a dict may lack and has a default
    is never absent: the default is its value.
 3. Values keep the class that the schema came from (`Record.cls`); a record without a class is a plain dict.
-4. Field ids are the numbers of the binary wires. They start at 1 and never change meaning.
+4. A record may be *transparent*, as a RootModel is: in Python it is an object with one field, in a message it is that
+   field's value and nothing else.
+5. Field ids are the numbers of the binary wires. They start at 1 and never change meaning.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ class Field:
     Attributes
     ----------
     name
-        As in the class or dict; keyed formats use it as the key.
+        As in the class or dict.
     type
         Its type.
     id
@@ -94,6 +96,8 @@ class Field:
         MISSING where there is none.
     default_factory
         Makes the default where it is mutable.
+    alias
+        Its name in messages, which keyed formats use as the key; None where that is `name`.
     """
 
     name: str
@@ -102,6 +106,12 @@ class Field:
     required: bool = True
     default: Any = field(default=MISSING, compare=False)
     default_factory: Callable[[], Any] | None = field(default=None, compare=False)
+    alias: str | None = None
+
+    @property
+    def wire_name(self) -> str:
+        """Its name in messages."""
+        return self.name if self.alias is None else self.alias
 
     @property
     def has_default(self) -> bool:
@@ -120,12 +130,16 @@ class Field:
 
 @dataclass(frozen=True)
 class Record:
-    """A record: its fields in declaration order, and the class of its values (None: a dict)."""
+    """A record: its fields in declaration order, and the class of its values (None: a dict).
+
+    Where it is `transparent` it has one field, whose value is the whole of it in a message.
+    """
 
     name: str
     fields: tuple[Field, ...]
     cls: type | None = field(default=None, compare=False)
     doc: str = field(default="", compare=False)
+    transparent: bool = False
 
     def __post_init__(self) -> None:
         seen: dict[int, str] = {}
@@ -140,6 +154,10 @@ class Record:
             seen[item.id] = item.name
         if len({item.name for item in self.fields}) != len(self.fields):
             raise SchemaError("two fields have the same name", path=self.name)
+        if len({item.wire_name for item in self.fields}) != len(self.fields):
+            raise SchemaError("two fields have the same name in messages", path=self.name)
+        if self.transparent and len(self.fields) != 1:
+            raise SchemaError("a transparent record has one field", path=self.name)
 
     @cached_property
     def by_name(self) -> dict[str, Field]:
@@ -159,7 +177,14 @@ class Record:
             dataclasses.replace(item, default=MISSING, default_factory=None) if item.name in inherited else item
             for item in self.fields
         )
-        return {"name": self.name, "fields": fields, "cls": self.cls, "doc": self.doc, "inherited": inherited}
+        return {
+            "name": self.name,
+            "fields": fields,
+            "cls": self.cls,
+            "doc": self.doc,
+            "transparent": self.transparent,
+            "inherited": inherited,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         inherited = state["inherited"]
@@ -169,7 +194,8 @@ class Record:
             default, factory = declared.get(item.name, (MISSING, None))
             own = item.name not in inherited
             fields.append(item if own else dataclasses.replace(item, default=default, default_factory=factory))
-        self.__dict__.update(name=state["name"], fields=tuple(fields), cls=state["cls"], doc=state["doc"])
+        kept = {name: state[name] for name in ("name", "cls", "doc", "transparent")}
+        self.__dict__.update(kept, fields=tuple(fields))
 
 
 @dataclass(frozen=True)
@@ -183,7 +209,7 @@ class Schema:
     records
         By name, in order of discovery.
     notes
-        What inference decided and why, by path; empty for schemas from classes.
+        What inference decided and why, by path; of schemas from classes, what of their own layout is not used.
     """
 
     root: Type
@@ -193,17 +219,34 @@ class Schema:
     def __post_init__(self) -> None:
         if len(self._by_name) != len(self.records):
             raise SchemaError("two records have the same name")
-        for record in self.records:
-            for item in record.fields:
-                self._check(item.type, f"{record.name}/{item.name}")
-        self._check(self.root, "")
+        types = [(item.type, f"{record.name}/{item.name}") for record in self.records for item in record.fields]
+        types.append((self.root, ""))
+        for type_, path in types:
+            for part in walk(type_):
+                if isinstance(part, Ref) and part.name not in self._by_name:
+                    raise SchemaError(f"record {part.name!r} is not in the schema", path=path)
+        self._check_transparent()
+        for type_, path in types:
+            self._check(type_, path)
+
+    def _check_transparent(self) -> None:
+        found = {record.name: record.fields[0].type for record in self.records if record.transparent}
+        reach = {
+            name: {part.name for part in walk(type_) if isinstance(part, Ref) and part.name in found}
+            for name, type_ in found.items()
+        }
+        for name in sorted(on_cycles(reach)):
+            raise SchemaError(
+                f"{name} stands as its root and holds itself, so that its type has no end; put a record between, as a "
+                "BaseModel with a field",
+                path=f"{name}/{self.record(name).fields[0].name}",
+            )
 
     def _check(self, type_: Type, path: str) -> None:
         for part in walk(type_):
-            if isinstance(part, Ref) and part.name not in self._by_name:
-                raise SchemaError(f"record {part.name!r} is not in the schema", path=path)
-            if isinstance(part, Optional) and isinstance(part.item, Optional | Null):
-                raise SchemaError(f"{part} has two kinds of None", path=path)
+            if isinstance(part, Optional) and isinstance(self.bare(part.item), Optional | Null):
+                why = f": {part.item} stands as its root, which may be None" if isinstance(part.item, Ref) else ""
+                raise SchemaError(f"{part} has two kinds of None{why}", path=path)
             if isinstance(part, Union):
                 self._check_union(part, path)
             if isinstance(part, Enum) and not part.members:
@@ -246,6 +289,12 @@ class Schema:
                 raise TypeError(f"{type_} has no single Python type")
         return _PYTHON[type_.kind]
 
+    def bare(self, type_: Type) -> Type:
+        """What a type stands as in messages: the type of its field, where it is a transparent record."""
+        while isinstance(type_, Ref) and (record := self.resolve(type_)).transparent:
+            type_ = record.fields[0].type
+        return type_
+
     @cached_property
     def _by_name(self) -> dict[str, Record]:
         return {record.name: record for record in self.records}
@@ -275,15 +324,16 @@ class Schema:
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 hex digits that are equal for equal structure: names, ids, kinds and widths; not classes or defaults."""
+        """16 hex digits that are equal for equal structure: names, aliases, ids, kinds and widths; not classes or defaults."""
         root_members = "".join(f" {part.members}" for part in walk(self.root) if isinstance(part, Enum))
         lines = [f"{self.root}{root_members}"]
         for record in sorted(self.records, key=lambda record: record.name):
-            lines.append(f"record {record.name}")
+            lines.append(f"{'transparent ' if record.transparent else ''}record {record.name}")
             for item in sorted(record.fields, key=lambda item: item.id):
                 absent = "" if item.required else " absent"
                 members = "".join(f" {part.members}" for part in walk(item.type) if isinstance(part, Enum))
-                lines.append(f"{item.id} {item.name!r} {item.type}{absent}{members}")
+                alias = "" if item.alias is None else f" as {item.alias!r}"
+                lines.append(f"{item.id} {item.name!r}{alias} {item.type}{absent}{members}")
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -115,10 +115,6 @@ def _attrs(cls: type, path: str) -> list[Declared]:
 
 def _pydantic(cls: type, path: str) -> list[Declared]:
     model: Any = cls
-    if model.__pydantic_root_model__:
-        raise SchemaError(
-            f"{cls.__name__} is a RootModel, which is no record; annotate the value that it wraps", path=path
-        )
     try:
         complete = model.__pydantic_complete__ or model.model_rebuild(raise_errors=False)
     except Exception as error:  # an annotation written as a text is a stranger's code

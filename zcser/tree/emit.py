@@ -70,7 +70,7 @@ def emit_jsonschema(schema: Any) -> str:
     -------
     str
         JSON; ends in a newline. `zcser.load_json_schema` makes the same schema of it, but for its classes and for
-        defaults that JSON text has no form for. Fields of a pydantic model that have an alias have that name.
+        defaults that JSON text has no form for. Fields that have an alias have that name, and a RootModel is its root.
     """
     return json.dumps(_Emitter(schema_of(schema)).document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -89,9 +89,10 @@ class _Emitter:
         return tree
 
     def record(self, record: Record) -> dict[str, Any]:
-        tree: dict[str, Any] = {"type": "object"}
-        if record.doc:
-            tree["description"] = record.doc
+        doc = {"description": record.doc} if record.doc else {}
+        if record.transparent:
+            return {**self.type_(record.fields[0].type), **doc}
+        tree: dict[str, Any] = {"type": "object", **doc}
         pairs = list(zip(record.fields, self.wire.record(record.name).fields, strict=True))
         tree["properties"] = {wired.name: self.property_(item, wired) for item, wired in pairs}
         required = [wired.name for item, wired in pairs if item.required]
@@ -169,8 +170,11 @@ class _Emitter:
 
     def option(self, option: Type, union: Union) -> dict[str, Any]:
         tree = self.type_(option)
-        is_boxed = self.lowering is not None and (union, option) in self.lowering.boxes
-        return {**_object(BOXED, tree), "x-zcser-boxed": True} if is_boxed else tree
+        if self.lowering is None or (union, option) not in self.lowering.boxes:
+            return tree
+        box = _object(BOXED, tree)
+        # What is in the box of a RootModel no Python type tells apart: for who reads this, the box is a record.
+        return box if isinstance(option, Ref) else {**box, "x-zcser-boxed": True}
 
 
 def _marked(type_: Type, **tree: Any) -> dict[str, Any]:

@@ -126,6 +126,9 @@ class JsonBySchema(_JsonFiles):
         super().__init__(files)
         self._schema = schema
         self._decode = decode or registry.codec("json", schema, unknown_fields="refuse", limits=LIMITS).decode
+        has_own_layout = bool(schema.notes) and any(record.cls is not None for record in schema.records)
+        # As msgspec's tags, which the text may hold.
+        self._hint = "; zcser schema says what of its class's layout is not read" if has_own_layout else ""
 
     def schema(self, read: Callable[[], Iterable[Any]]) -> Schema:
         """See `Source`."""
@@ -152,5 +155,5 @@ class JsonBySchema(_JsonFiles):
             try:
                 values.append(self._decode(text.removeprefix(codecs.BOM_UTF8)))
             except DecodeError as error:
-                file.refuse(" ".join(brief(error).split()), number)
+                file.refuse(" ".join(brief(error).split()) + self._hint, number)
         return values

@@ -6,7 +6,7 @@
 | ``.desc``, ``.protoset``, ``.binpb``, ``.pb`` | a ``FileDescriptorSet``, as ``protoc --include_imports -o`` and ``buf build -o`` write it |
 | ``monster.fbs``, ``monster.bfbs``, ``monster.fbs:Name.Space.Table`` | FlatBuffers |
 | ``my_schema.json`` | a schema of zcser's own, as ``zcser schema --emit zcser`` writes it, or a JSON Schema |
-| ``module:Class`` | a dataclass, msgspec Struct or TypedDict, a `Schema`, a message class that protoc generated |
+| ``module:Class`` | a dataclass, msgspec Struct, pydantic model, ..., a `Schema`, a message class that protoc generated |
 | ``feed_pb2`` | a module that protoc generated |
 """
 
