@@ -286,6 +286,12 @@ def test_the_batches_of_a_cell_are_spread_over_visits():
     assert len(sample.single.latencies_ns) > 0
 
 
+def test_no_call_of_any_visit_gets_what_another_used_up():
+    fresh = Fresh(lambda item: [item], Rotating(lambda number: number, range(8), FAR), most=1 << 16)
+    visits = visit(list.pop, fresh, Slot(1_000_000, 8, 100_000, 100_000))  # of an empty list an IndexError
+    assert len(list(visits)) == 3
+
+
 def test_calls_that_are_batches_of_their_own_are_joined_in_order():
     pauses = iter(range(1, 9))
     visits = visit(lambda _: time.sleep(next(pauses, 1) / 1000), rotating([1]), Slot(0, 4, 100_000, 240_000_000))

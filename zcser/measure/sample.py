@@ -311,6 +311,8 @@ def _short(
     warm = inputs.arguments(max(1, slot.warm_ns // (2 * op_ns)))
     batches = [inputs.arguments(per_batch) for _ in range(count)]
     first, *later = _parts(batches, visits)
+    # Caches have seen other cells by then, and are warm again after a fraction of the calls.
+    warm_again = [inputs.arguments(max(1, len(warm) // 8)) for _ in later]
     patience_ns = _PATIENCE * slot.batch_ns
     arguments = inputs.arguments(max(1, min(MAX_SAMPLES, slot.latency_ns // op_ns)))
     kept = min(MAX_SAMPLES, slot.retained_ns // op_ns, most_kept)
@@ -325,9 +327,7 @@ def _short(
         single = _single(call, arguments, _PATIENCE * slot.latency_ns, keep=False)
         kept_calls = _single(call, retained, _PATIENCE * slot.retained_ns, keep=True) if retained else None
         spent_ns = probed_ns + now_ns() - pace.spent_ns - begin_ns
-    # Caches have seen other cells since, and are warm again after a fraction of the calls.
-    again = warm[: max(1, len(warm) // 8)]
-    for part in later:
+    for part, again in zip(later, warm_again, strict=True):
         yield
         freeze()
         with live_heap(live_objects), collecting():
