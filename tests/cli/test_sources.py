@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 from typing import Annotated
 
 import msgspec
 import pydantic
 import pytest
 
+import zcser
 from zcser.cli import main
 from zcser.cli.reading import Reading
+from zcser.payloads.sources.schemas import load
 from zcser.schema.annotations import Alias
 
 PROTO = 'syntax = "proto3"; message Point { int32 x = 1; }'
@@ -142,3 +145,39 @@ def test_what_a_struct_says_of_its_layout_is_said_to_be_unused(tmp_path, capsys)
     assert '  Tagged: the tag "type": "Tagged" of msgspec is not written or read; ' in capsys.readouterr().out
     assert main(["check", "--schema", f"{__name__}:Tagged", str(data)]) == 2
     assert "zcser schema says what of its class's layout is not read" in capsys.readouterr().err
+
+
+class Circle(msgspec.Struct, tag="circle"):
+    r: float
+
+
+class Square(msgspec.Struct, tag="square", rename="camel"):
+    side_length: float
+
+
+class Drawing(msgspec.Struct):
+    shapes: list[Circle | Square]
+
+
+def test_a_document_with_unions_of_records_is_taken_back_and_its_values_travel(tmp_path, capsys):
+    data, document = tmp_path / "drawing.json", tmp_path / "schema.json"
+    text = b'{"shapes":[{"Circle":{"r":1.0}},{"Square":{"sideLength":2.0}}]}'
+    assert zcser.codec("json", Drawing).encode(Drawing([Circle(1.0), Square(2.0)])) == text
+    data.write_bytes(text)
+    document.write_text(zcser.emit_schema(Drawing))
+    assert main(["check", "--schema", str(document), str(data)]) == 0
+    assert "header refuses" in capsys.readouterr().out
+    schema = load(str(document))
+    value = zcser.codec("json", schema).decode(text)
+    assert [type(shape).__name__ for shape in value["shapes"]] == ["Circle", "Square"]
+    again, of_worker = pickle.loads(pickle.dumps((value, schema)))
+    assert again == value
+    for name in ("json", "protobuf", "flatbuffers"):
+        codec = zcser.codec(name, of_worker)
+        assert codec.decode(codec.encode(again)) == value
+    # Names that no class can have leave the record a dict, and the reader says what is wrong.
+    document.write_text(zcser.emit_schema(Drawing).replace('"side_length"', '"side length"'))
+    assert main(["schema", "--schema", str(document)]) == 0
+    for wrong in ({"records": 5}, {"records": {"Circle": 5, "Square": {"fields": [5]}}}):
+        document.write_text(json.dumps(json.loads(zcser.emit_schema(Drawing)) | wrong))
+        assert main(["schema", "--schema", str(document)]) == 2

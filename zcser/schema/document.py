@@ -22,7 +22,8 @@
        {"kind": "tensor", "dtype": TEXT, "shape": [N, null]}   either may be left out
 
 5. Records and enums that came from classes name them (``"class"``). That is a remark: nothing is imported from a document.
-   Its values are dicts and plain values, unless `load_schema` is given the classes.
+   Its values are dicts and plain values, unless `load_schema` is given the classes; ``--schema`` makes some for records of
+   unions, which dicts cannot tell apart.
 6. Notes are remarks too, and are taken back as they are. So is ``"$schema"``, which editors look for.
 7. The same schema gives the same text, a field to a line.
 """

@@ -25,6 +25,7 @@ from zcser.flat.fbs import load_fbs
 from zcser.payloads.base import PayloadError
 from zcser.payloads.functions import is_reference, resolve
 from zcser.payloads.sources.base import checked, content, refuse
+from zcser.payloads.sources.option_classes import option_classes
 from zcser.registry import schema_for
 from zcser.schema.from_document import json_object, load_schema
 from zcser.schema.model import Schema
@@ -125,8 +126,9 @@ def of_python(found: Any) -> Schema:
 
 def _document(file: str) -> Schema:
     """A schema in zcser's own form, or a JSON Schema, told apart by the key "zcser"."""
-    if "zcser" in json_object(Path(file)):
-        return load_schema(Path(file))
+    document = json_object(Path(file))
+    if "zcser" in document:
+        return load_schema(Path(file), classes=option_classes(document))
     from zcser.tree.json_schema import load_json_schema
 
     return load_json_schema(Path(file))
