@@ -202,3 +202,17 @@ def test_what_no_message_can_tell_is_refused_with_its_class():
         zcser.codec("header", Tags)
     with pytest.raises(SchemaError, match="a transparent record has one field"):
         Record("R", (Field("a", Int(), 1), Field("b", Float(), 2)), transparent=True)
+
+
+def test_a_root_is_no_level_of_nesting():
+    codec = zcser.codec("json", Trees)
+    trees = Trees([])
+    for _ in range(49):
+        trees = Trees([Tree(name="a", below=trees)])
+    # 50 lists and the 49 records between them, of 100 levels.
+    assert zcser.normal(Trees, trees) is trees
+    assert codec.decode(codec.encode(trees)) == trees
+    trees = Trees([Tree(name="a", below=trees)])
+    for refuse in (codec.encode, lambda value: zcser.normal(Trees, value)):
+        with pytest.raises(EncodeError, match="nested deeper than 100"):
+            refuse(trees)

@@ -71,6 +71,12 @@ Path = tuple[str | int, ...]
 """Of a part of a value: fields' names, keys and positions."""
 
 
+class _Root(str):
+    """The name of a transparent record's field: a step in Python, and none in a message, whose depth is bounded."""
+
+    __slots__ = ()
+
+
 def normal(
     schema: Any,
     value: Any,
@@ -378,7 +384,7 @@ class Normaliser:
                 old = getattr(value, item.name)
             except AttributeError:
                 self._refuse(f"field {item.name!r} of {record.name} is unset", path)
-            new = self._of(item.type, old, (*path, item.name))
+            new = self._of(item.type, old, (*path, _Root(item.name) if record.transparent else item.name))
             if new is not old:
                 changed[item.name] = new
         if not changed:
@@ -400,7 +406,8 @@ class Normaliser:
         found: dict[str, Any] = {}
         for item in record.fields:
             if item.name in value:
-                found[item.name] = self._of(item.type, value[item.name], (*path, item.name))
+                step = _Root(item.name) if record.transparent else item.name
+                found[item.name] = self._of(item.type, value[item.name], (*path, step))
             elif item.required:
                 self._refuse(f"field {item.name!r} of {record.name} is missing", path)
             elif item.has_default:
@@ -414,7 +421,8 @@ class Normaliser:
         return found
 
     def _bound(self, path: Path, items: Any) -> None:
-        if len(path) >= self.limits.depth:
+        most = self.limits.depth
+        if len(path) >= most and len(path) - sum(type(step) is _Root for step in path) >= most:
             self._refuse(f"nested deeper than {self.limits.depth} levels, or contains itself", path)
         self._left -= len(items)
         if self._left < 0:
