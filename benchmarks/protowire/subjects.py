@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
@@ -14,6 +13,7 @@ from benchmarks.flat.values import request, with_tensor
 from zcser.codecs.protobuf import ProtobufCodec
 from zcser.core.dtypes import number_of
 from zcser.core.options import Options
+from zcser.native import backend
 from zcser.payloads.messages import InferRequest
 from zcser.protowire.planner import plan_of
 from zcser.protowire.pure import PureWalker
@@ -29,8 +29,8 @@ _PARAMS = 6
 
 
 def has_native() -> bool:
-    """Whether the C extension was built."""
-    return importlib.util.find_spec("zcser.native._protowire") is not None
+    """Whether this process uses the C extension."""
+    return backend == "native"
 
 
 def codecs() -> dict[Walk, ProtobufCodec[InferRequest]]:
@@ -43,12 +43,10 @@ def codecs() -> dict[Walk, ProtobufCodec[InferRequest]]:
         if walk == "native" and not has_native():
             continue
         codec = ProtobufCodec[InferRequest](schema, Options())
-        walker: Any = PureWalker(routes.nodes, routes.root)
-        if walk == "native":
-            from zcser.native import _protowire
-
-            walker = _protowire.Walker(routes.nodes, routes.root)
-        object.__setattr__(codec, "_walker", walker)  # a codec is immutable, and takes the walk that the process has
+        # A codec is immutable, and takes the walk that the process has; and proofs, which there are in C alone.
+        if walk == "pure":
+            object.__setattr__(codec, "_walker", PureWalker(routes.nodes, routes.root))
+            object.__setattr__(codec, "_proves", None)
         found[walk] = codec
     return found
 

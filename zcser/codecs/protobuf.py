@@ -38,6 +38,7 @@ from zcser.protowire.explain import explain
 from zcser.protowire.given import ProtoSchema, given_classes
 from zcser.protowire.nesting import MAX_NESTING, NestingError, nesting_path
 from zcser.protowire.planner import plan_of
+from zcser.protowire.proof import make_prover
 from zcser.protowire.read import Read, compile_held_reader, compile_reader, read_value
 from zcser.protowire.routes import routes_of
 from zcser.protowire.segments import Spliced, gather
@@ -173,6 +174,10 @@ class ProtobufCodec(Codec[T]):
         return compile_check(self._plan, self._classes, self.options, asks)
 
     @functools.cached_property
+    def _proves(self) -> Callable[[bytes], bool] | None:
+        return make_prover(self._plan, self._classes, self.options)
+
+    @functools.cached_property
     def _count(self) -> Callable[[Message], int]:
         return compile_count(self._plan, self._classes)
 
@@ -295,7 +300,7 @@ class ProtobufCodec(Codec[T]):
         if self._walker is None or (copy and len(whole) < HELD_FROM):
             value = self._value(whole, self._read, self.load(whole))
         else:
-            message, parts = self._cut(whole, HELD_FROM if copy else 1)
+            message, parts, _ = self._cut(whole, HELD_FROM if copy else 1)
             value = self._value(whole, self._read_held if copy else self._borrow, message, parts)
         return value
 
@@ -304,7 +309,8 @@ class ProtobufCodec(Codec[T]):
         found = self._cut_segments(segments, HELD_FROM if copy else 1)
         if isinstance(found, bytes):
             return self.decode(found, copy=copy)
-        value: T = self._value(None, self._read_held if copy else self._borrow, *found)
+        message, parts, _ = found
+        value: T = self._value(None, self._read_held if copy else self._borrow, message, parts)
         return value
 
     def load(self, data: Buffer) -> Message:
@@ -335,32 +341,40 @@ class ProtobufCodec(Codec[T]):
         Copies: upb parses the message, but for payloads, into memory of its own.
         """
         whole = data if data.__class__ is bytes else byte_view(data, codec=self.name)
-        message, parts = (self.load(whole), ()) if self._walker is None else self._cut(whole, 1)
-        return self._view(message, parts, len(whole), whole, verify=verify)
+        message, parts, head = (self.load(whole), (), whole) if self._walker is None else self._cut(whole, 1)
+        if verify:
+            self._check(message, head, whole)
+        return self._show(message, parts, len(whole), verify=verify)
 
     def view_segments(self, segments: Sequence[Buffer], *, verify: bool = True) -> View:
         """See `Codec.view_segments`."""
         found = self._cut_segments(segments, 1)
         if isinstance(found, bytes):
             return self.view(found, verify=verify)
-        message, parts = found
-        return self._view(message, parts, sum(map(len, parts)), None, verify=verify)
-
-    def _view(
-        self, message: Message, parts: Parts, size: int, data: bytes | memoryview | None, *, verify: bool
-    ) -> View:
+        message, parts, head = found
         if verify:
-            check = self._verify
-            if check is not None and self._refuses_unknown is None:
-                read_value(check, message)
-            elif check is not None:
-                self._value(data, check, message)
-        is_checked = verify and self.options.guard == "on"
-        view: View = self._open(message, Parsed(message, parts, size, is_checked))
+            self._check(message, head, None)
+        return self._show(message, parts, sum(map(len, parts)), verify=verify)
+
+    def _show(self, message: Message, parts: Parts, size: int, *, verify: bool) -> View:
+        view: View = self._open(message, Parsed(message, parts, size, verify and self.options.guard == "on"))
         return view
 
-    def _cut(self, data: Any, least: int) -> tuple[Message, Parts]:
-        """Parse a message whose payloads of `least` bytes and more are held back."""
+    def _check(self, message: Message, head: bytes | memoryview, data: bytes | memoryview | None) -> None:
+        """Refuse what is wrong with a message that was parsed of `head`.
+
+        A proof reads `head` again, and tells nothing of one that another thread may have changed since.
+        """
+        check, proves = self._verify, self._proves
+        if check is None or (proves is not None and head.__class__ is bytes and proves(head)):
+            return
+        if self._refuses_unknown is None:
+            read_value(check, message)
+        else:
+            self._value(data, check, message)
+
+    def _cut(self, data: Any, least: int) -> tuple[Message, Parts, bytes]:
+        """Parse a message whose payloads of `least` bytes and more are held back; also what was parsed."""
         size = len(data)
         if size > self._few_bytes:
             self._check_size(size, None, DecodeError)
@@ -373,9 +387,9 @@ class ProtobufCodec(Codec[T]):
             self._refuse(data, error)
         if size > self._few_bytes:
             self._check_size(size, message, DecodeError)
-        return message, (part_of(data),)
+        return message, (part_of(data),), head
 
-    def _cut_segments(self, segments: Sequence[Buffer], least: int) -> bytes | tuple[Message, Parts]:
+    def _cut_segments(self, segments: Sequence[Buffer], least: int) -> bytes | tuple[Message, Parts, bytes]:
         """The same of segments; all of them joined where they are not one payload each, or one is at fault."""
         gathered = gather(segments, self.name)
         if gathered.size > self._few_bytes:
@@ -392,7 +406,7 @@ class ProtobufCodec(Codec[T]):
             return gathered.joined()
         if gathered.size > self._few_bytes:
             self._check_size(gathered.size, message, DecodeError)
-        return message, parts
+        return message, parts, head
 
     def _value(self, data: bytes | memoryview | None, read: Read, *message: Any) -> Any:
         """What `read` gives; for an unknown field, an error with its place in the bytes, where these are given."""

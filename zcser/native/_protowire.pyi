@@ -1,6 +1,6 @@
-# The walk over protobuf messages; see zcser/native/protowire and zcser.protowire.engine, its only user.
+# The walk over protobuf messages, and proofs; see zcser/native/protowire. Used by zcser.protowire.engine and .proof alone.
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 from zcser.core.buffers import Buffer
 
@@ -8,3 +8,7 @@ class Walker:
     def __new__(cls, nodes: tuple[tuple[tuple[int, int], ...], ...], root: int) -> Self: ...
     def cut(self, data: Buffer, least: int, gaps: Sequence[tuple[int, int]] = (), /) -> bytes | None: ...
     def splice(self, head: bytes, aligned: bool, /) -> tuple[bytes, list[int]] | None: ...
+
+class Prover:
+    def __new__(cls, messages: tuple[tuple[Any, ...], ...], root: int, itemsizes: bytes) -> Self: ...
+    def proves(self, message: bytes, /) -> bool: ...

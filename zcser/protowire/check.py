@@ -25,7 +25,7 @@ from zcser.protowire.stand_in import payload_size
 from zcser.protowire.tensors import tensor_opener
 from zcser.schema.model import Enum, List, Map, Tensor, Type, Union
 
-__all__ = ["Asks", "compile_check", "unknown_reason"]
+__all__ = ["Asks", "can_fail", "compile_check", "unknown_reason"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,28 @@ def compile_check(
 ) -> Callable[[ProtobufMessage], None] | None:
     """The walk from the root message on, which raises `DecodeError`; None where nothing can be wrong."""
     return _Checker(plan, classes, options, asks).compile()
+
+
+def can_fail(plan: Plan) -> set[int]:
+    """The messages of a plan in which a value can be at fault, or in a message inside them."""
+    shapes = {Shape.TENSOR, Shape.UNION}
+    return plan.containing(
+        {
+            message.index
+            for message in plan.messages
+            if message.shape in shapes or any(_slot_can_fail(plan, slot) for slot in message.slots)
+        }
+    )
+
+
+def _slot_can_fail(plan: Plan, slot: Slot) -> bool:
+    if slot.missing is Missing.REFUSED:
+        return True
+    if isinstance(slot.type, List) and slot.label is Label.MANY and slot.type.length is not None:
+        return True
+    if isinstance(slot.type, Map) and slot.label is Label.MAP and fault(slot.type.key, "") is not None:
+        return True
+    return slot.message is None and (members(plan, slot) is not None or fault(slot.item, "") is not None)
 
 
 def _refuse_unknown(message: ProtobufMessage, path: str) -> None:
@@ -88,23 +110,10 @@ class _Checker:
             if message.shape is Shape.TENSOR and isinstance(message.type, Tensor) and asks.values and not asks.unknown
         }
         # The messages in which something can be wrong, or in a message inside them.
-        self.needed = plan.containing({message.index for message in plan.messages if self._can_fail(message)})
-
-    def _can_fail(self, message: Message) -> bool:
-        if self.asks.unknown or self.tracked:
-            return True
-        return self.asks.values and (
-            message.shape in {Shape.TENSOR, Shape.UNION} or any(self._slot_can_fail(slot) for slot in message.slots)
-        )
-
-    def _slot_can_fail(self, slot: Slot) -> bool:
-        if slot.missing is Missing.REFUSED:
-            return True
-        if isinstance(slot.type, List) and slot.label is Label.MANY and slot.type.length is not None:
-            return True
-        if isinstance(slot.type, Map) and slot.label is Label.MAP and fault(slot.type.key, "") is not None:
-            return True
-        return slot.message is None and (members(self.plan, slot) is not None or fault(slot.item, "") is not None)
+        if asks.unknown or self.tracked:
+            self.needed = {message.index for message in plan.messages}
+        else:
+            self.needed = can_fail(plan) if asks.values else set()
 
     def compile(self) -> Callable[[ProtobufMessage], None] | None:
         if self.plan.root not in self.needed:
@@ -167,7 +176,9 @@ class _Checker:
 
     def asks_one(self, slot: Slot) -> bool:
         return (
-            slot.message in self.needed if slot.message is not None else self.asks.values and self._slot_can_fail(slot)
+            slot.message in self.needed
+            if slot.message is not None
+            else self.asks.values and _slot_can_fail(self.plan, slot)
         )
 
     def one(self, slot: Slot) -> None:

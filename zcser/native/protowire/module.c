@@ -1,8 +1,9 @@
-/* The module zcser.native._protowire: its Walker, which walks the messages of one schema. */
+/* The module zcser.native._protowire, and its Walker, which walks the messages of one schema. */
 #include "protowire.h"
 
 typedef struct {
     PyTypeObject *walker_type;
+    PyTypeObject *prover_type;
 } State;
 
 static void walker_dealloc(Walker *self)
@@ -212,13 +213,18 @@ static int module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
     state->walker_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &walker_spec, NULL);
-    return state->walker_type == NULL ? -1 : PyModule_AddType(module, state->walker_type);
+    state->prover_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &prover_spec, NULL);
+    if (state->walker_type == NULL || state->prover_type == NULL) {
+        return -1;
+    }
+    return PyModule_AddType(module, state->walker_type) || PyModule_AddType(module, state->prover_type) ? -1 : 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     State *state = PyModule_GetState(module);
     Py_VISIT(state->walker_type);
+    Py_VISIT(state->prover_type);
     return 0;
 }
 
@@ -226,6 +232,7 @@ static int module_clear(PyObject *module)
 {
     State *state = PyModule_GetState(module);
     Py_CLEAR(state->walker_type);
+    Py_CLEAR(state->prover_type);
     return 0;
 }
 

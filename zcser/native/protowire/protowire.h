@@ -1,6 +1,6 @@
 /* The walk over a protobuf message's wire form in C; zcser/protowire/pure.py is its twin in Python.
 
-   1. A Walker is immutable once made, so that calls may overlap.
+   1. A Walker and a Prover are immutable once made, so that calls may overlap.
    2. A walk notes edits, in the order of the wire: lengths that change, and payloads. What stands between them is copied.
    3. Tags and lengths have 5 bytes at most and numbers 10, as in upb. Everything else about bytes that are stepped over
       is upb's to judge, which parses what a walk gives.
@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+enum { VARINT, FIXED64, LENGTH, GROUP, GROUP_END, FIXED32 };
 
 /* Of zcser.protowire: stand_in, routes, padding, nesting. */
 #define STAND_IN_SIZE 12u
@@ -85,6 +87,54 @@ typedef struct {
     Py_ssize_t edit_room;
     Edit at_hand[EDITS_AT_HAND];
 } Walk;
+
+/* Of zcser.protowire.proof: what is asked of a field that leads to no message, and the fields of a tensor. */
+#define SEEN (-1)
+#define NUMBER (-2)
+#define NUMBERS (-3)
+#define DTYPE_TAG 0x08u
+#define EXTENT_TAG 0x10u
+#define SHAPE_TAG 0x12u
+#define DATA_TAG 0x1au
+#define MOST_DTYPES 256
+#define MAX_RANK 32 /* Which every numpy takes. */
+
+/* What is asked of a field. */
+typedef struct {
+    uint64_t tag;
+    int32_t target;    /* The number of a message, or SEEN, NUMBER, NUMBERS. */
+    uint64_t bit;      /* Stands for the field in `seen`; 0 where nobody asks whether it is there. */
+    int64_t low;       /* Of a number, both included. */
+    int64_t high;
+    uint64_t members;  /* Bit n: low + n is one; 0 where each is that lies between. */
+} Rule;
+
+/* What is asked of a message. */
+typedef struct {
+    Py_ssize_t count;
+    Rule *rules;        /* By rising tag. */
+    uint64_t required;  /* Bits of fields that it must have. */
+    uint64_t some;      /* And of those of which it must have one, if there are any. */
+    bool is_tensor;     /* Then there are no rules, but: */
+    int dtype;          /* Its number, or -1. */
+    Py_ssize_t rank;    /* Or -1. */
+    int64_t *extents;   /* -1 for any. */
+} Rules;
+
+typedef struct {
+    PyObject_HEAD
+    Py_ssize_t count;
+    Rules *rules;
+    Py_ssize_t root;
+    uint64_t dtype_count;
+    uint8_t itemsizes[MOST_DTYPES];  /* By number; 0 where there is no such dtype. */
+} Prover;
+
+/* prove.c: whether it is certain that a message breaks no rule. */
+bool prove(const Prover *prover, const uint8_t *data, Py_ssize_t size);
+
+/* prover.c */
+extern PyType_Spec prover_spec;
 
 /* walk.c: walks the whole message; the bytes that it grows by into `growth`. */
 int walk_message(Walk *walk, int64_t *growth);

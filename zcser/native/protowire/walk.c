@@ -3,8 +3,6 @@
 
 #define LONGEST_SIZE 5
 
-enum { VARINT, FIXED64, LENGTH, GROUP, GROUP_END, FIXED32 };
-
 void walk_rewind(Walk *walk)
 {
     walk->gap = 0;
