@@ -165,10 +165,6 @@ class ProtobufCodec(Codec[T]):
         return self._restoring(reads[self._plan.root])
 
     @functools.cached_property
-    def _open(self) -> Show:
-        return compile_views(self._plan, self._classes, self._held_reads, aligned=self.options.aligned)
-
-    @functools.cached_property
     def _verify(self) -> Check | None:
         asks = Asks(values=self.options.guard == "on", unknown=self.options.unknown_fields == "refuse")
         return compile_check(self._plan, self._classes, self.options, asks)
@@ -176,6 +172,41 @@ class ProtobufCodec(Codec[T]):
     @functools.cached_property
     def _proves(self) -> Callable[[bytes], bool] | None:
         return make_prover(self._plan, self._classes, self.options)
+
+    @functools.cached_property
+    def _open(self) -> Show:
+        return compile_views(self._plan, self._classes, self._held_reads, aligned=self.options.aligned)
+
+    @functools.cached_property
+    def _show(self) -> Callable[[Message, Parts, int], View]:
+        open_view = self._open
+
+        def show(message: Message, parts: Parts, size: int) -> View:
+            view: View = open_view(message, Parsed(message, parts, size, False))
+            return view
+
+        return show
+
+    @functools.cached_property
+    def _show_verified(self) -> Callable[..., View]:
+        # A view opens in so short a time that to ask the codec for each of these would be a tenth of it.
+        open_view, proves, check = self._open, self._proves, self._verify
+        is_checked = self.options.guard == "on"
+        explains_unknown = self._refuses_unknown is not None
+
+        def show(
+            message: Message, parts: Parts, size: int, head: bytes | memoryview, data: bytes | memoryview | None
+        ) -> View:
+            # A proof reads `head` again, which another thread may have changed since it was parsed, if it is no bytes.
+            if check is not None and not (proves is not None and head.__class__ is bytes and proves(head)):
+                if explains_unknown:
+                    self._value(data, check, message)
+                else:
+                    read_value(check, message)
+            view: View = open_view(message, Parsed(message, parts, size, is_checked))
+            return view
+
+        return show
 
     @functools.cached_property
     def _count(self) -> Callable[[Message], int]:
@@ -343,8 +374,8 @@ class ProtobufCodec(Codec[T]):
         whole = data if data.__class__ is bytes else byte_view(data, codec=self.name)
         message, parts, head = (self.load(whole), (), whole) if self._walker is None else self._cut(whole, 1)
         if verify:
-            self._check(message, head, whole)
-        return self._show(message, parts, len(whole), verify=verify)
+            return self._show_verified(message, parts, len(whole), head, whole)
+        return self._show(message, parts, len(whole))
 
     def view_segments(self, segments: Sequence[Buffer], *, verify: bool = True) -> View:
         """See `Codec.view_segments`."""
@@ -352,26 +383,10 @@ class ProtobufCodec(Codec[T]):
         if isinstance(found, bytes):
             return self.view(found, verify=verify)
         message, parts, head = found
+        size = sum(map(len, parts))
         if verify:
-            self._check(message, head, None)
-        return self._show(message, parts, sum(map(len, parts)), verify=verify)
-
-    def _show(self, message: Message, parts: Parts, size: int, *, verify: bool) -> View:
-        view: View = self._open(message, Parsed(message, parts, size, verify and self.options.guard == "on"))
-        return view
-
-    def _check(self, message: Message, head: bytes | memoryview, data: bytes | memoryview | None) -> None:
-        """Refuse what is wrong with a message that was parsed of `head`.
-
-        A proof reads `head` again, and tells nothing of one that another thread may have changed since.
-        """
-        check, proves = self._verify, self._proves
-        if check is None or (proves is not None and head.__class__ is bytes and proves(head)):
-            return
-        if self._refuses_unknown is None:
-            read_value(check, message)
-        else:
-            self._value(data, check, message)
+            return self._show_verified(message, parts, size, head, None)
+        return self._show(message, parts, size)
 
     def _cut(self, data: Any, least: int) -> tuple[Message, Parts, bytes]:
         """Parse a message whose payloads of `least` bytes and more are held back; also what was parsed."""
@@ -387,7 +402,7 @@ class ProtobufCodec(Codec[T]):
             self._refuse(data, error)
         if size > self._few_bytes:
             self._check_size(size, message, DecodeError)
-        return message, (part_of(data),), head
+        return message, (data if data.__class__ is bytes else part_of(data),), head
 
     def _cut_segments(self, segments: Sequence[Buffer], least: int) -> bytes | tuple[Message, Parts, bytes]:
         """The same of segments; all of them joined where they are not one payload each, or one is at fault."""
