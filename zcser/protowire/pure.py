@@ -22,6 +22,7 @@ __all__ = ["PureWalker"]
 
 _MOST_SIZE_BYTES = 5
 _MOST_NUMBER_BYTES = 10
+_STAND_IN_LENGTH = bytes((STAND_IN_SIZE,))
 _VARINT, _FIXED64, _LENGTH, _GROUP, _GROUP_END, _FIXED32 = range(6)
 
 
@@ -46,9 +47,13 @@ class PureWalker:
 
     def cut(self, data: Buffer, least: int, gaps: Sequence[tuple[int, int]] = (), /) -> bytes | None:
         """See `Walker.cut`."""
-        sparse = _Sparse(data, gaps) if gaps else data
-        size = len(data) + sum(size for _, size in gaps)
-        walk = _Walk(self._nodes, sparse, least, {place: (n, size) for n, (place, size) in enumerate(gaps, 1)})
+        size = len(data)
+        if gaps:
+            size += sum(gap for _, gap in gaps)
+            places = {place: (n, gap) for n, (place, gap) in enumerate(gaps, 1)}
+            walk = _Walk(self._nodes, _Sparse(data, gaps), least, places)
+        else:
+            walk = _Walk(self._nodes, data, least, {})
         try:
             walk.message(self._root, 0, size, 1)
             return walk.cut(size)
@@ -179,12 +184,15 @@ class _Walk:
 
     def varint(self, at: int, most: int) -> tuple[int, int]:
         """A number, and where it ends."""
+        data = self.data
+        end = at + most
         number = shift = 0
-        for place in range(at, at + most):
-            byte = self.data[place]
-            number |= (byte & 127) << shift
+        while at < end:
+            byte = data[at]
+            at += 1
             if byte < 128:
-                return number, place + 1
+                return number | byte << shift, at
+            number |= (byte & 127) << shift
             shift += 7
         raise _UnwalkableError
 
@@ -221,16 +229,19 @@ class _Walk:
 
     def cut(self, size: int) -> bytes:
         """The message with stand-ins for payloads."""
+        data = self.data
         pieces: list[Any] = []
         done = elsewhere = 0
         for _, length, body, old, new, target, payload in self.edits:
-            pieces += (self.data[done:length], _varint(new))
-            done = body
             if target < 0:
-                pieces.append(stand_in(payload, 0 if payload else body - elsewhere, old))
-                done += old
+                place = 0 if payload else body - elsewhere
+                pieces += (data[done:length], _STAND_IN_LENGTH, stand_in(payload, place, old))
+                done = body + old
                 elsewhere += old if payload else 0
-        pieces.append(self.data[done:size])
+            else:
+                pieces += (data[done:length], _varint(new))
+                done = body
+        pieces.append(data[done:size])
         return b"".join(pieces)
 
     def splice(self) -> tuple[bytes, list[int]]:
