@@ -143,7 +143,7 @@ class _Prover:
                 case Label.MANY, List() as list_:
                     self.many(found, slot, list_, declared)
                 case Label.MAP, Map() as map_:
-                    found.add(declared, (self.entry(slot, map_, declared), 0, 0, 0))
+                    self.map(found, slot, map_, declared)
                 case _:
                     self.one(found, slot, declared, in_union=message.shape is Shape.UNION)
         return found.rules(some=message.shape is Shape.UNION)
@@ -166,19 +166,18 @@ class _Prover:
         if asked[0] == NUMBER:
             found.add(declared, (NUMBERS, *asked[1:]), wire=2)
 
-    def entry(self, slot: Slot, type_: Map, declared: Any) -> int:
-        """The rules of the message that is an entry of a map; their number."""
+    def map(self, found: _Fields, slot: Slot, type_: Map, declared: Any) -> None:
         fields = declared.message_type.fields_by_name
-        found = _Fields()
+        entry = _Fields()
         for inner, message, name in ((type_.key, None, "key"), (type_.value, slot.message, "value")):
             asked = self.asked(inner, message, fields[name])
-            required = not _holds_for_zero(asked)
-            if required:
-                found.add_one(fields[name], asked, required=True)
+            if not _holds_for_zero(asked):
+                entry.add_one(fields[name], asked, required=True)
             elif asked[0] != SEEN:
-                found.add(fields[name], asked)
-        self.entries.append(found.rules(some=False))
-        return len(self.needed) + len(self.entries) - 1
+                entry.add(fields[name], asked)
+        if entry.found:
+            found.add(declared, (len(self.needed) + len(self.entries), 0, 0, 0))
+            self.entries.append(entry.rules(some=False))
 
     def asked(self, type_: Type, message: int | None, declared: FieldDescriptor) -> _Asked:
         """What is asked of each occurrence."""
@@ -206,7 +205,7 @@ class _Fields:
         self.required = 0
 
     def add_one(self, declared: FieldDescriptor, asked: _Asked, *, required: bool) -> None:
-        """Add the rule of a field that is there once at most, and perhaps must be."""
+        """Add the rule of a field that has a bit; where it leads to a message, it may be there once."""
         bit = self.bits + 1
         if bit >> _MOST_FIELDS:
             raise _UnprovableError
