@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import ipaddress
 import json
+import pickle
 import struct
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Context, Decimal, localcontext
@@ -237,6 +238,31 @@ def test_other_writers_of_rfc_3339_are_read():
         b'["2026-01-02T03:04:05.000006Z", "2026-01-02T08:34:05.000006000+05:30", "2026-01-02 03:04:05.000006+00:00"]'
     )
     assert difference(found, [MOMENT] * 3) is None
+
+
+def test_a_uuid_of_text_is_what_its_class_makes_of_the_text():
+    codec = zcser.codec("json", UUID)
+    text = "c232ab00-9414-11ec-b3c8-9f6bdeced846"
+    forms = [
+        text,
+        text.upper(),
+        text.replace("-", ""),
+        f"{{{text}}}",
+        f"urn:uuid:{text}",
+        "c2_32ab0094-1411ecb3c89f6bdeced84",
+    ]
+    for form in forms:
+        found, wanted = codec.decode(json.dumps(form).encode()), UUID(form)
+        assert (found, found.is_safe, hash(found), pickle.dumps(found)) == (
+            wanted,
+            wanted.is_safe,
+            hash(wanted),
+            pickle.dumps(wanted),
+        )
+        assert codec.encode(found) == f'"{wanted}"'.encode()
+    for form in ("", text[:-1], text + "0", "g" + text[1:], "_" + text[1:], "0x" + "-" * 4 + text[2:] + "u"):
+        with pytest.raises(DecodeError):
+            codec.decode(json.dumps(form).encode())
 
 
 @pytest.mark.parametrize("seconds", [863, -1, -86_399, 5 * 3600 + 53 * 60 + 28])

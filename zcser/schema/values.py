@@ -28,13 +28,14 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, SafeUUID
 
 from zcser.schema.types import Bytes, Int, Kind, Logical, Str, Type
 
@@ -192,22 +193,16 @@ def _naive_of_int(number: int) -> datetime:
     return _EPOCH + timedelta(0, 0, number)
 
 
+# With hyphens and a T the zone, or a fraction and then the zone, stand behind the 19th character. Python cuts off what is
+# beyond microseconds, and takes fractions in zones, which no datetime of ours has.
+_TO_MICROSECONDS = re.compile(r".{4}-.{14}(?:[.,][0-9]{0,6}0*(?![0-9]))?[^.,]*", re.DOTALL)
+
+
 def _datetime_of_text(text: str) -> datetime:
     value = datetime.fromisoformat(text)
-    # With hyphens and a T the zone, or a fraction and then the zone, stand behind the 19th character.
-    zone, fraction = text[19:], ""
-    if zone[:1] in (".", ","):
-        fraction = _digits(zone[1:])
-        zone = zone[1 + len(fraction) :]
-    # Python cuts off what is beyond microseconds, and takes fractions in zones, which no datetime of ours has.
-    if len(text) < 19 or text[4] != "-" or fraction[6:].strip("0") or "." in zone or "," in zone:
+    if _TO_MICROSECONDS.fullmatch(text) is None:
         raise ValueError("a date and a time to microseconds are needed, as 2026-01-02T03:04:05.000006+00:00")
     return value
-
-
-def _digits(text: str) -> str:
-    """The digits that a text begins with."""
-    return text[: len(text) - len(text.lstrip("0123456789"))]
 
 
 def _utc_of_text(text: str) -> datetime:
@@ -335,17 +330,40 @@ def _normal_uuid(value: UUID) -> UUID:
 def _uuid_to_bytes(value: UUID) -> bytes:
     if value.__class__ is not UUID:
         raise _NotNormalError
-    return value.bytes
+    return value.int.to_bytes(16)
 
 
 def _uuid_of_bytes(data: bytes | memoryview) -> UUID:
-    return UUID(bytes=bytes(data))
+    return _uuid_of_int(int.from_bytes(data)) if len(data) == 16 else UUID(bytes=bytes(data))
 
 
 def _uuid_to_text(value: UUID) -> str:
     if value.__class__ is not UUID:
         raise _NotNormalError
-    return str(value)
+    digits = value.int.to_bytes(16).hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def _uuid_of_text(text: str) -> UUID:
+    digits = text.replace("-", "")
+    if len(digits) == 32:
+        try:
+            return _uuid_of_int(int(digits, 16))
+        except ValueError:
+            pass
+    # With braces or a prefix; or it is none, and the class has the words.
+    return UUID(text)
+
+
+_new, _set, _UNKNOWN = object.__new__, object.__setattr__, SafeUUID.unknown
+
+
+def _uuid_of_int(number: int) -> UUID:
+    """As ``UUID(int=number)``, whose constructor takes several times as long to find out which argument it was given."""
+    value = _new(UUID)
+    _set(value, "int", number)
+    _set(value, "is_safe", _UNKNOWN)
+    return value
 
 
 def _text_type(cls: type) -> ValueType:
@@ -394,7 +412,10 @@ VALUE_TYPES: dict[str, ValueType] = {
     "timedelta": ValueType(timedelta, _SPAN, _SPAN, _normal_span),
     "decimal": ValueType(Decimal, _DECIMAL, _DECIMAL, _normal_decimal),
     "uuid": ValueType(
-        UUID, WireForm(Bytes(16), _uuid_to_bytes, _uuid_of_bytes), WireForm(_TEXT, _uuid_to_text, UUID), _normal_uuid
+        UUID,
+        WireForm(Bytes(16), _uuid_to_bytes, _uuid_of_bytes),
+        WireForm(_TEXT, _uuid_to_text, _uuid_of_text),
+        _normal_uuid,
     ),
     "path": _text_type(type(Path())),
     "ipv4": _text_type(ipaddress.IPv4Address),

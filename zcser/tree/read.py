@@ -333,8 +333,22 @@ class Reader(Walk):
     def dict_(self, record: Record) -> None:
         if self.form.shares:
             self.source.line("d = dict(d)")
-        self.source.line("count = 0")
+        alone = {item.name for item in record.fields if self.is_let_alone(item.type)}
+        if self.trusts:
+            self.checked_dict([item for item in record.fields if item.name not in alone])
+            return
+        # Looked for all at once: nothing is done for them but to see that they are there.
+        sure = {
+            item.name
+            for item in record.fields
+            if not self.guard and item.name in alone and item.required and not item.has_default
+        }
+        self.source.line(f"count = {len(sure)}")
+        if sure:
+            self.source.line(f"if not d.keys() >= {self.known(frozenset(sure))}: raise {self.known(BadTree)}")
         for item in record.fields:
+            if item.name in sure:
+                continue
             x, key = self.source.variable(), self.known(item.name)
             self.source.line(f"{x} = d.get({key}, {self.known(_ABSENT)})")
             with self.source.block(f"if {x} is not {self.known(_ABSENT)}:"):
@@ -350,6 +364,34 @@ class Reader(Walk):
                 names = self.known(frozenset(record.by_name))
                 self.source.line(f"d = {{key: value for key, value in d.items() if key in {names}}}")
         self.source.line("return d")
+
+    def checked_dict(self, fields: Sequence[Field]) -> None:
+        """Of a dict that was checked, the fields for which there is something to do: it has its fields, and no others."""
+        for item in fields:
+            x, key = self.source.variable(), self.known(item.name)
+            if item.may_be_absent:
+                self.source.line(f"{x} = d.get({key}, {self.known(_ABSENT)})")
+                with self.source.block(f"if {x} is not {self.known(_ABSENT)}:"):
+                    self.field(item.type, x)
+                    self.source.line(f"d[{key}] = {x}")
+            else:
+                self.source.line(f"{x} = d[{key}]")
+                self.field(item.type, x)
+                self.source.line(f"d[{key}] = {x}")
+        self.source.line("return d")
+
+    def is_let_alone(self, type_: Type) -> bool:
+        """Whether there is nothing to do for a type but to check it."""
+        if self.trusts:
+            return self.is_trusted(type_)
+        match type_:
+            case Optional(item) | List(item=item, container="list"):
+                return self.is_let_alone(item)
+            case Enum():
+                return type_.cls is None
+            case Bytes():
+                return self.form.native_bytes and self.copy and not self.blobs
+        return type_.kind in (Kind.NULL, Kind.BOOL, Kind.INT, Kind.STR)
 
     def missing(self, item: Field, key: str) -> str:
         if item.has_default:
