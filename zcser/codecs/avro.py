@@ -16,20 +16,25 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import fastavro
 
 from zcser.avro.emit import avro_schema
 from zcser.avro.explain import explain_datum
+from zcser.avro.native import DatumProgram
 from zcser.avro.plan import Plan
 from zcser.avro.read import avro_reader
-from zcser.avro.write import FORM, avro_writer
+from zcser.avro.write import FORM, avro_builder, avro_writer
 from zcser.core.errors import DecodeError, SchemaError
 from zcser.core.options import Options
 from zcser.schema.model import Ref, Schema, Union
 from zcser.tree.codec import TreeWriter
 from zcser.tree.form import parts_of
+from zcser.tree.native import make_tree_coder
+
+if TYPE_CHECKING:
+    from zcser.native import _tree
 
 __all__ = ["AvroCodec"]
 
@@ -79,6 +84,16 @@ class AvroCodec(TreeWriter[T]):
 
     def _writer(self) -> Callable[[Any], Any]:
         return avro_writer(self._plan, self.options, self._normalise)
+
+    def _builder(self) -> Callable[[Any], Any]:
+        return avro_builder(self._plan, self.options, self._normalise)
+
+    def _tree_coder(self, dumps: Callable[[Any], bytes] | None) -> _tree.Coder | None:
+        # What is read is left to the generated walk: fastavro reads by the schema, and little is to be checked.
+        if dumps is None or self.options.guard == "off":
+            return None
+        program = DatumProgram(self._plan)
+        return make_tree_coder(self.schema, self.form, self.options, dumps=dumps, loads=self._loads, program=program)
 
     def _reader(self, *, copy: bool) -> Callable[[Any], Any]:
         return avro_reader(self._plan, self.options, copy=copy)

@@ -181,6 +181,10 @@ class TreeWriter(TreeReader[T]):
         """A function from a value to its tree, or None where every value is its own tree and the guard is off."""
         return tree_writer(self.schema, self.form, self.options, self._normalise)
 
+    def _builder(self) -> Callable[[Any], Any]:
+        """As `_writer`, of a tree that the C part checks."""
+        return tree_builder(self.schema, self.form, self.options, self._normalise)
+
     def _normaliser(self) -> Callable[..., Normaliser]:
         if writes_numbers(self.form, self.options):
             return NumberNormaliser
@@ -194,7 +198,7 @@ class TreeWriter(TreeReader[T]):
                 self._write = coder.write if self._guarded else None
                 self.encode = coder.encode  # type: ignore[assignment, method-assign]
             elif (trees := self._tree_coder(self._dumps)) is not None:
-                build = tree_builder(self.schema, self.form, self.options, self._normalise)
+                build = self._builder()
                 self.convert = checked(build, trees.write, self.convert)  # type: ignore[assignment, method-assign]
                 self.encode = checked(build, trees.encode, self.encode)  # type: ignore[assignment, method-assign]
             elif self._write is not None and not self._guarded:

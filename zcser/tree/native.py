@@ -28,6 +28,7 @@ from zcser.schema.model import (
     Ref,
     Schema,
     Str,
+    Tensor,
     Type,
     Union,
     walk,
@@ -37,7 +38,7 @@ from zcser.tree.form import Form, is_plain, is_plain_tree, parts_of, wire_class
 if TYPE_CHECKING:
     from zcser.native import _tree
 
-__all__ = ["NoTreeError", "Op", "make_coder", "make_tree_coder"]
+__all__ = ["NoTreeError", "Op", "Program", "make_coder", "make_tree_coder", "node_of"]
 
 
 class Op(enum.IntEnum):
@@ -55,6 +56,8 @@ class Op(enum.IntEnum):
     MAP = 9
     UNION = 10
     RECORD = 11
+    PAIR = 12
+    ANY = 13
 
 
 def make_coder(
@@ -86,7 +89,8 @@ def make_coder(
         return None
     if form.key_fault is not None and any(isinstance(part, Map) for part in parts_of(schema)):
         return None
-    return _coder(schema, form, options, dumps, loads, encode, decode, write, read)
+    program = Program(schema, form, skips_unknown=options.unknown_fields != "refuse")
+    return _coder(program, options, dumps, loads, encode, decode, write, read)
 
 
 class NoTreeError(Exception):
@@ -104,19 +108,30 @@ def make_tree_coder(
     *,
     dumps: Callable[[Any], bytes] | None,
     loads: Callable[[Any], Any],
+    program: Program | None = None,
 ) -> _tree.Coder | None:
     """The C part for the trees of a schema whose values are objects; None as in `make_coder`.
 
     Its calls take and give trees, and raise `NoTreeError` where there is more to do than it does.
+
+    Parameters
+    ----------
+    schema, form, options, dumps, loads
+        As of `make_coder`.
+    program
+        Of trees that are not those of `zcser.tree.form`.
     """
-    if backend == "pure" or form.shares or not is_plain_tree(schema, form):
+    if backend == "pure" or form.shares:
         return None
-    return _coder(schema, form, options, dumps, loads, _refuse, _refuse, _refuse, _refuse)
+    if program is None:
+        if not is_plain_tree(schema, form):
+            return None
+        program = Program(schema, form, skips_unknown=options.unknown_fields != "refuse")
+    return _coder(program, options, dumps, loads, _refuse, _refuse, _refuse, _refuse)
 
 
 def _coder(
-    schema: Schema,
-    form: Form,
+    program: Program,
     options: Options,
     dumps: Callable[[Any], bytes] | None,
     loads: Callable[[Any], Any],
@@ -124,7 +139,7 @@ def _coder(
 ) -> _tree.Coder:
     from zcser.native import _tree
 
-    program = _Program(schema, form, skips_unknown=options.unknown_fields != "refuse")
+    schema, form = program.schema, program.form
     root = program.number(schema.root)
     encode, decode, write, read = slow
     return _tree.Coder(
@@ -148,7 +163,7 @@ def _coder(
 _NO_ITEM = 0
 
 
-class _Program:
+class Program:
     """Nodes in the form that the C part reads; the tuples' order is that of ``read_node`` in program.c."""
 
     def __init__(self, schema: Schema, form: Form, *, skips_unknown: bool) -> None:
@@ -170,30 +185,33 @@ class _Program:
         return number
 
     def node(self, type_: Type) -> tuple[Any, ...]:
+        """The node of a type."""
         match type_:
             case Null():
-                return _node(Op.NULL, inert=True)
+                return node_of(Op.NULL, inert=True)
             case Bool():
-                return _node(Op.BOOL, inert=True)
+                return node_of(Op.BOOL, inert=True)
             case Int(low=low, high=high):
-                return _node(Op.INT, inert=True, parts=() if low is None or high is None else (low, high))
+                return node_of(Op.INT, inert=True, parts=() if low is None or high is None else (low, high))
             case Float(bits=bits):
-                return _node(Op.FLOAT, is_single=bits == 32)
+                return node_of(Op.FLOAT, is_single=bits == 32)
             case Str(size=size):
-                return _node(Op.STR, size=size, inert=True)
+                return node_of(Op.STR, size=size, inert=True)
             case Bytes(size=size):
-                return _node(Op.BYTES, size=size, inert=True)
+                return node_of(Op.BYTES, size=size, inert=True)
+            case Tensor():
+                return node_of(Op.ANY)  # whoever makes it, or its array, looks at all of it
             case Enum():
                 values = frozenset(value for _, value in type_.members)
-                return _node(Op.ENUM, inert=True, parts=(wire_class(type_, self.form), values))
+                return node_of(Op.ENUM, inert=True, parts=(wire_class(type_, self.form), values))
             case Optional(item):
-                return _node(Op.OPTIONAL, item=self.number(item), inert=self.is_inert(item))
+                return node_of(Op.OPTIONAL, item=self.number(item), inert=self.is_inert(item))
             case List(item=item, length=length):
                 inner = self.number(item)
                 tupled = type_.container == "tuple"
-                return _node(Op.LIST, size=length, item=inner, is_tuple=tupled, inert=self.is_inert(item))
+                return node_of(Op.LIST, size=length, item=inner, is_tuple=tupled, inert=self.is_inert(item))
             case Map(key, value):
-                return _node(Op.MAP, item=self.number(value), key=self.number(key), inert=self.is_inert(value))
+                return node_of(Op.MAP, item=self.number(value), key=self.number(key), inert=self.is_inert(value))
             case Union():
                 return self.union(type_)
             case Ref(name):
@@ -201,10 +219,11 @@ class _Program:
         raise AssertionError(type_)
 
     def union(self, type_: Union) -> tuple[Any, ...]:
+        """The node of a union."""
         has_float = any(isinstance(option, Float) for option in type_.options)
         has_int = any(wire_class(option, self.form) is int for option in type_.options)
         parts = tuple((wire_class(option, self.form), self.number(option)) for option in type_.options)
-        return _node(
+        return node_of(
             Op.UNION,
             takes_ints=has_float and not has_int,
             may_be_rounded=has_float and has_int and self.form.rounds_ints,
@@ -213,22 +232,24 @@ class _Program:
         )
 
     def record(self, name: str) -> tuple[Any, ...]:
+        """The node of a record."""
         record = self.schema.record(name)
         if record.cls is None:
             parts = tuple(
                 (item.name, self.number(item.type), item.required, not item.may_be_absent) for item in record.fields
             )
             # Never inert: a field may be missing or unknown.
-            return _node(Op.RECORD, parts=parts)
+            return node_of(Op.RECORD, parts=parts)
         # What is made of the tree takes no more than its fields, and has the defaults.
         parts = tuple((item.name, self.number(item.type), True, not item.has_default) for item in record.fields)
-        return _node(Op.RECORD, skips_unknown=self.skips_unknown, parts=parts)
+        return node_of(Op.RECORD, skips_unknown=self.skips_unknown, parts=parts)
 
     def is_inert(self, type_: Type) -> bool:
+        """Whether nothing in it is ever changed."""
         return not any(isinstance(part, Float | Ref) for part in walk(type_))
 
 
-def _node(
+def node_of(
     op: Op,
     *,
     size: int | None = None,
@@ -242,5 +263,6 @@ def _node(
     skips_unknown: bool = False,
     parts: tuple[Any, ...] = (),
 ) -> tuple[Any, ...]:
+    """A node, as a tuple: what is not said of it is not so."""
     bound = -1 if size is None else size
     return (int(op), bound, item, key, is_single, is_tuple, takes_ints, may_be_rounded, inert, skips_unknown, parts)

@@ -23,6 +23,7 @@ from zcser.schema.model import (
     Bool,
     Bytes,
     Enum,
+    Field,
     Float,
     Int,
     Kind,
@@ -263,7 +264,8 @@ class Writer(Walk):
     def map_(self, type_: Map, x: str) -> None:
         self.bound_depth()
         self.unless(f"{x}.__class__ is dict and len({x}) <= {self.limits.elements}", type_, x)
-        self.scalars(type_, type_.key, x, x)
+        if not self.is_trusted(type_.key):
+            self.scalars(type_, type_.key, x, x)
         if self.form.key_fault is not None and type_.key.kind is Kind.STR:
             self.unless(f"not any(map({self.known(self.form.key_fault)}, {x}))", type_, x)
         if self.sort:
@@ -308,16 +310,20 @@ class Writer(Walk):
                 self.unless("v.__class__ is dict", Ref(record.name), "v")
                 self.dict_(record)
 
+    def entries(self, record: Record) -> list[tuple[str, Field]]:
+        """The fields of a record by the names that they have in its tree, in the order of the tree."""
+        return [(item.name, item) for item in record.fields]
+
     def object_(self, record: Record, cls: type) -> None:
         self.unless(f"v.__class__ is {self.known(cls)}", Ref(record.name), "v")
         pairs = []
-        for item in record.fields:
+        for name, item in self.entries(record):
             x = self.attribute(item.name)
             if not self.is_trusted(item.type):
                 attribute, x = x, self.source.variable()
                 self.source.line(f"{x} = {attribute}")
                 self.field(item.type, x)
-            pairs.append(f"{self.known(item.name)}: {x}")
+            pairs.append(f"{self.known(name)}: {x}")
         self.source.line(f"return {{{', '.join(pairs)}}}")
 
     def is_trusted(self, type_: Type) -> bool:
@@ -327,7 +333,7 @@ class Writer(Walk):
     def inline(self, record: Record, x: str) -> str | None:
         if record.cls is None or not all(self.is_trusted(item.type) for item in record.fields):
             return None
-        pairs = ", ".join(f"{self.known(item.name)}: {self.attribute(item.name, x)}" for item in record.fields)
+        pairs = ", ".join(f"{self.known(name)}: {self.attribute(item.name, x)}" for name, item in self.entries(record))
         if not self.guard:
             return f"{{{pairs}}}"
         return f"({{{pairs}}} if {x}.__class__ is {self.known(record.cls)} else {self.call(record.name, x)})"

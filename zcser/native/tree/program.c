@@ -60,13 +60,19 @@ static int read_options(const Coder *coder, Node *node, PyObject *parts)
     }
     for (; node->count < count; node->count++) {
         Option *option = &node->options[node->count];
-        PyObject *type;
+        PyObject *key;
         Py_ssize_t number;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(parts, node->count), "O!n", &PyType_Type, &type, &number)
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(parts, node->count), "On", &key, &number)
             || find_node(coder, number, &option->node)) {
             return -1;
         }
-        option->type = (PyTypeObject *)Py_NewRef(type);
+        if (node->op == OP_PAIR ? !PyUnicode_CheckExact(key) : !PyType_Check(key)) {
+            return bad_program("what an option is told by");
+        }
+        option->key = Py_NewRef(key);
+        if (node->op == OP_PAIR) {
+            PyUnicode_InternInPlace(&option->key);
+        }
     }
     return 0;
 }
@@ -147,6 +153,7 @@ static int read_node(Coder *coder, Node *node, PyObject *tuple)
     case OP_ENUM:
         return read_enum(node, parts);
     case OP_UNION:
+    case OP_PAIR:
         return read_options(coder, node, parts);
     case OP_RECORD:
         return read_fields(coder, node, parts);
@@ -225,8 +232,8 @@ void program_free(Coder *coder)
             continue;
         }
         for (Py_ssize_t part = 0; part < node->count; part++) {
-            if (node->op == OP_UNION) {
-                Py_XDECREF(node->options[part].type);
+            if (node->options != NULL) {
+                Py_XDECREF(node->options[part].key);
             } else {
                 Py_XDECREF(node->fields[part].name);
                 Py_XDECREF(node->fields[part].met);

@@ -24,7 +24,7 @@
 /* Numbers as of zcser.tree.native.Op. */
 typedef enum {
     OP_NULL, OP_BOOL, OP_INT, OP_FLOAT, OP_STR, OP_BYTES, OP_ENUM, OP_OPTIONAL, OP_LIST, OP_MAP, OP_UNION, OP_RECORD,
-    OP_COUNT
+    OP_PAIR, OP_ANY, OP_COUNT
 } Op;
 
 typedef struct Node Node;
@@ -39,7 +39,7 @@ typedef struct {
 } Field;
 
 typedef struct {
-    PyTypeObject *type;    /* Exact class of the option's values. */
+    PyObject *key;         /* UNION: exact class of the option's values. PAIR: its name, an exact str, interned. */
     const Node *node;
 } Option;
 
@@ -67,7 +67,7 @@ struct Node {
     bool owns;             /* Its parts are its own, not those of the node that it is a copy of. */
     PyTypeObject *type;    /* ENUM: int or str. */
     PyObject *values;      /* ENUM: frozenset. */
-    Option *options;
+    Option *options;       /* UNION, PAIR */
     uint16_t *table;       /* RECORD: of a power of two, by hash; field + 1, or 0. */
     size_t mask;
 };

@@ -349,8 +349,24 @@ static Verdict check_union(const Walk *walk, const Node *node, PyObject *object,
         }
     }
     for (Py_ssize_t index = 0; index < node->count; index++) {
-        if (node->options[index].type == type) {
+        if (node->options[index].key == (PyObject *)type) {
             return check(walk, node->options[index].node, object, made, level);
+        }
+    }
+    return MISFIT;
+}
+
+/* Written alone: in a tuple that was read nothing could be mended. */
+static Verdict check_pair(const Walk *walk, const Node *node, PyObject *pair, Py_ssize_t level)
+{
+    if (walk->reads || !PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2) {
+        return MISFIT;
+    }
+    PyObject *name = PyTuple_GET_ITEM(pair, 0);
+    for (Py_ssize_t index = 0; index < node->count; index++) {
+        const Option *option = &node->options[index];
+        if (option->key == name || (PyUnicode_CheckExact(name) && is_same_text(option->key, name))) {
+            return check(walk, option->node, PyTuple_GET_ITEM(pair, 1), NULL, level);
         }
     }
     return MISFIT;
@@ -386,6 +402,10 @@ static Verdict check_rest(const Walk *walk, const Node *node, PyObject *object, 
         return check_union(walk, node, object, made, level);
     case OP_RECORD:
         return check_record(walk, node, object, level);
+    case OP_PAIR:
+        return check_pair(walk, node, object, level);
+    case OP_ANY:
+        return FITS;
     default:
         return MISFIT;
     }
