@@ -241,7 +241,7 @@ def test_bad_programs_are_refused():
         "checks": True, "finite": False, "surrogates": False, "can_write": True, "can_read": True, "limits": (1, 1, 1),
         **dict.fromkeys(("dumps", "loads", "encode", "decode", "write", "read"), print),
     }  # fmt: skip
-    node = native._node
+    node = native.node_of
     for nodes, root in (
         ((), 0),
         ((node(native.Op.STR),), 1),

@@ -29,14 +29,25 @@ def avro_writer(plan: Plan, options: Options, normaliser: Normaliser) -> Callabl
     return _Writer(plan, options, normaliser).compile()
 
 
-def avro_builder(plan: Plan, options: Options, normaliser: Normaliser) -> Callable[[Any], Any]:
-    """As `avro_writer`, but what stands as itself is not looked at: it is still to be checked (`zcser.avro.native`)."""
-    return _Writer(plan, options, normaliser, trusts=True).compile()
+def avro_builder(plan: Plan, options: Options, normaliser: Normaliser, owns: frozenset[str]) -> Callable[[Any], Any]:
+    """As `avro_writer`, but what stands as itself is not looked at: it is still to be checked (`zcser.avro.native`).
+
+    `owns` as of `zcser.tree.write.tree_builder`.
+    """
+    return _Writer(plan, options, normaliser, trusts=True, owns=owns).compile()
 
 
 class _Writer(Writer):
-    def __init__(self, plan: Plan, options: Options, normaliser: Normaliser, *, trusts: bool = False) -> None:
-        super().__init__(plan.schema, FORM, options, normaliser, trusts=trusts)
+    def __init__(
+        self,
+        plan: Plan,
+        options: Options,
+        normaliser: Normaliser,
+        *,
+        trusts: bool = False,
+        owns: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(plan.schema, FORM, options, normaliser, trusts=trusts, owns=owns)
         self.plan = plan
 
     def stands(self, type_: Type) -> bool:
@@ -113,7 +124,14 @@ class _Writer(Writer):
     def wrap(self, type_: Type, x: str) -> None:
         self.source.line(f"{x} = ({self.known(self.plan.value_name(type_))}, {{'value': {x}}})")
 
+    def is_owned(self, record: Record) -> bool:
+        # fastavro looks its fields up, in whatever order they stand.
+        return record.name in self.owns and all(name == item.name for name, item in self.plan.fields(record))
+
     def dict_(self, record: Record) -> None:
+        if self.is_owned(record):
+            self.owned_dict(record)
+            return
         pairs = []
         self.source.line(f"count = {sum(item.required for item in record.fields)}")
         for name, item in self.plan.fields(record):

@@ -59,7 +59,6 @@ class AvroCodec(TreeWriter[T]):
     library = "fastavro"
     keyless = True
     form = FORM
-    guards_in_c = False
     ends_itself = True
     self_delimiting = True
 
@@ -85,8 +84,11 @@ class AvroCodec(TreeWriter[T]):
     def _writer(self) -> Callable[[Any], Any]:
         return avro_writer(self._plan, self.options, self._normalise)
 
-    def _builder(self) -> Callable[[Any], Any]:
-        return avro_builder(self._plan, self.options, self._normalise)
+    def _builder(self, owns: frozenset[str] = frozenset()) -> Callable[[Any], Any]:
+        return avro_builder(self._plan, self.options, self._normalise, owns)
+
+    def _coder(self, *_: Any) -> None:
+        """None: values are not their own data."""
 
     def _tree_coder(self, dumps: Callable[[Any], bytes] | None) -> _tree.Coder | None:
         # What is read is left to the generated walk: fastavro reads by the schema, and little is to be checked.

@@ -181,6 +181,16 @@ class Codec(Generic[T]):
         self.schema = schema
         self.options = options
 
+    def _owning_calls(self, fresh: frozenset[str]) -> dict[str, Callable[[Any], Any]]:  # noqa: ARG002 - of codecs that have some
+        """Operations on a value that is theirs to change, and of no use where they raise: `zcser.lower` makes such values.
+
+        Parameters
+        ----------
+        fresh
+            The records that are a new dict wherever they stand, of all their fields in the schema's order.
+        """
+        return {}
+
     def _seal(self) -> None:
         object.__setattr__(self, "_sealed", True)
 

@@ -88,6 +88,9 @@ class _Around(Codec[T]):
         except SchemaError as error:
             raise self._placed(error) from None
         self._show = Lifter(self._conversion, self.name).show(root)
+        if not options.strict:
+            for name, call in self._codec._owning_calls(_fresh_dicts(lowering)).items():
+                setattr(self, name, _after(self._lower_normal, call, getattr(self, name)))
         self._seal()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -167,6 +170,24 @@ class _Around(Codec[T]):
     def _part_lowerer(self, type_: Type) -> Callable[[Any], Any]:
         lower, normal = self._conversion.lower(type_), self._normal
         return lambda value: lower(normal.part(type_, value))
+
+
+def _fresh_dicts(lowering: Lowering) -> frozenset[str]:
+    """The records that lowering makes a dict of an object."""
+    made = lowering.records
+    return frozenset(
+        name for name in made if lowering.schema.record(name).cls is not None and lowering.wire.record(name).cls is None
+    )
+
+
+def _after(lower: Callable[[Any], Any], call: Callable[[Any], Any], slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def call_lowered(value: Any) -> Any:
+        try:
+            return call(lower(value))
+        except Exception:  # noqa: BLE001 - whatever it was, the operation has the words, and a wire value of its own
+            return slow(value)
+
+    return call_lowered
 
 
 class _Operations(_Around[T]):

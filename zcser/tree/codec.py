@@ -12,14 +12,14 @@ from zcser.core.codec import Codec, CodecInfo
 from zcser.core.errors import DecodeError, EncodeError
 from zcser.core.options import Options
 from zcser.schema.depth import refuse_deep
-from zcser.schema.model import Bytes, Enum, Float, Int, Optional, Schema, Union
+from zcser.schema.model import Bytes, Enum, Float, Int, Optional, Schema, Tensor, Union
 from zcser.schema.normal import Normaliser
 from zcser.tree.explain import explain
-from zcser.tree.form import Form, parts_of, refuse_unfit
+from zcser.tree.form import Form, may_be_big, parts_of, refuse_unfit
 from zcser.tree.keys import KeyNormaliser
 from zcser.tree.native import make_coder, make_tree_coder
 from zcser.tree.numbers import NumberNormaliser
-from zcser.tree.objects import checked, decoding, unchecked
+from zcser.tree.objects import checked, composed, decoding, unchecked
 from zcser.tree.read import tree_opener, tree_reader
 from zcser.tree.tensors import writes_numbers
 from zcser.tree.write import tree_builder, tree_writer
@@ -40,6 +40,8 @@ class TreeReader(Codec[T]):
     """Whether even a number that was cut short is refused; JSON text has no end mark for a bare number."""
     guards_in_c: ClassVar[bool] = True
     """Whether its trees are those of `zcser.tree.form`, which the C part knows."""
+    splices: ClassVar[bool] = False
+    """Whether `encode` and `decode` have ways of their own for what may be big."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -52,7 +54,10 @@ class TreeReader(Codec[T]):
         refuse_deep(schema, options.limits, self.name)
         self._read = self._reader(copy=True)
         self._read_nocopy = self._reader(copy=False)
-        self._has_bytes = any(isinstance(part, Bytes) for part in parts_of(schema))
+        parts = parts_of(schema)
+        self._has_bytes = any(isinstance(part, Bytes) for part in parts)
+        self._may_alias = self._has_bytes or any(isinstance(part, Tensor) for part in parts)
+        self._is_spliced = self.splices and any(map(may_be_big, parts))
         self._delimited = self.ends_itself or not _may_be_number(schema.root)
 
     def _seal(self) -> None:
@@ -66,7 +71,8 @@ class TreeReader(Codec[T]):
         elif (trees := self._tree_coder(None)) is not None:
             open_ = tree_opener(self.schema, self.form, self.options)
             self.restore = checked(trees.read, open_, self.restore)  # type: ignore[assignment, method-assign]
-            self.decode = decoding(trees.decode, open_, self.decode, aliases=self._has_bytes)  # type: ignore[method-assign]
+            if not self._is_spliced:
+                self.decode = decoding(trees.decode, open_, self.decode, aliases=self._may_alias)  # type: ignore[method-assign]
         elif self.options.guard == "off":
             self.restore = unchecked(self._read, self.restore)  # type: ignore[assignment, method-assign]
         super()._seal()
@@ -176,14 +182,24 @@ class TreeWriter(TreeReader[T]):
         )
         self._write = self._writer()
         self._guarded = options.guard == "on"
+        self._trees: _tree.Coder | None = None
 
     def _writer(self) -> Callable[[Any], Any] | None:
         """A function from a value to its tree, or None where every value is its own tree and the guard is off."""
         return tree_writer(self.schema, self.form, self.options, self._normalise)
 
-    def _builder(self) -> Callable[[Any], Any]:
-        """As `_writer`, of a tree that the C part checks."""
-        return tree_builder(self.schema, self.form, self.options, self._normalise)
+    def _builder(self, owns: frozenset[str] = frozenset()) -> Callable[[Any], Any]:
+        """As `_writer`, of a tree that the C part checks; `owns` as `_owning_calls` has it."""
+        return tree_builder(self.schema, self.form, self.options, self._normalise, owns)
+
+    def _owning_calls(self, fresh: frozenset[str]) -> dict[str, Callable[[Any], Any]]:
+        if not self.guards_in_c or self._write is None or self.options.deterministic:
+            return {}
+        build, trees = self._builder(fresh), self._trees
+        if trees is None:
+            return {} if self._guarded else {"convert": build}
+        calls = {"convert": composed(build, trees.write)}
+        return calls if self._is_spliced else {**calls, "encode": composed(build, trees.encode)}
 
     def _normaliser(self) -> Callable[..., Normaliser]:
         if writes_numbers(self.form, self.options):
@@ -198,9 +214,11 @@ class TreeWriter(TreeReader[T]):
                 self._write = coder.write if self._guarded else None
                 self.encode = coder.encode  # type: ignore[assignment, method-assign]
             elif (trees := self._tree_coder(self._dumps)) is not None:
+                self._trees = trees
                 build = self._builder()
                 self.convert = checked(build, trees.write, self.convert)  # type: ignore[assignment, method-assign]
-                self.encode = checked(build, trees.encode, self.encode)  # type: ignore[assignment, method-assign]
+                if not self._is_spliced:
+                    self.encode = checked(build, trees.encode, self.encode)  # type: ignore[assignment, method-assign]
             elif self._write is not None and not self._guarded:
                 self.convert = unchecked(self._write, self.convert)  # type: ignore[assignment, method-assign]
         super()._seal()

@@ -183,9 +183,9 @@ def is_plain(schema: Schema, form: Form) -> bool:
 
 
 def is_plain_tree(schema: Schema, form: Form) -> bool:
-    """Whether every tree holds builtins alone, and no payload, as that of a plain schema does; records are of any class."""
+    """Whether every tree holds builtins alone, but for what tensors stand as; records are of any class."""
     for part in parts_of(schema):
-        if may_be_big(part):
+        if form.out_of_band is not None and may_be_big(part):
             return False
         match part:
             case Bytes() if not form.native_bytes:

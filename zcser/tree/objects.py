@@ -13,7 +13,7 @@ from typing import Any
 
 from zcser.core.buffers import Buffer
 
-__all__ = ["checked", "decoding", "unchecked"]
+__all__ = ["checked", "composed", "decoding", "unchecked"]
 
 Call = Callable[[Any], Any]
 
@@ -26,6 +26,15 @@ def checked(first: Call, then: Call, slow: Call) -> Call:
             return then(first(given))
         except Exception:  # noqa: BLE001 - rule 2
             return slow(given)
+
+    return call
+
+
+def composed(first: Call, then: Call) -> Call:
+    """One call after the other, for who does it all again where one of them raises."""
+
+    def call(given: Any) -> Any:
+        return then(first(given))
 
     return call
 

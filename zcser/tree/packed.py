@@ -10,7 +10,7 @@ from zcser.core.errors import BufferTooSmallError, DecodeError
 from zcser.core.options import Options
 from zcser.schema.model import Kind, Map, Schema
 from zcser.tree.codec import TreeWriter
-from zcser.tree.form import Form, may_be_big, parts_of
+from zcser.tree.form import Form, parts_of
 from zcser.tree.read import tree_reader
 from zcser.tree.spans import big_spans
 from zcser.tree.splice import BIG, Blob, lift, splice, unsplice
@@ -40,13 +40,13 @@ class PackedCodec(TreeWriter[T]):
     ends_itself = True
     self_delimiting = True
     joinable = True
+    splices = True
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
         parts = parts_of(schema)
         self._has_other_keys = any(isinstance(part, Map) and part.key.kind is not Kind.STR for part in parts)
-        self._has_blobs = any(map(may_be_big, parts))
-        if self._has_blobs:
+        if self._is_spliced:
             self._splice = tree_splicer(schema, self.form, options, self._normalise)
             self._read_lifted = {
                 copy: tree_reader(schema, self.form, options, copy=copy, lifts=True) for copy in (True, False)
@@ -54,7 +54,7 @@ class PackedCodec(TreeWriter[T]):
 
     def encode(self, value: T) -> bytes:
         """See `Codec.encode`."""
-        return b"".join(self._parts(value)) if self._has_blobs else super().encode(value)
+        return b"".join(self._parts(value)) if self._is_spliced else super().encode(value)
 
     def encode_segments(self, value: T) -> list[memoryview]:
         """See `Codec.encode_segments`."""
@@ -72,7 +72,7 @@ class PackedCodec(TreeWriter[T]):
 
     def _parts(self, value: T) -> list[Any]:
         """The message in parts that alias what is big."""
-        if not self._has_blobs:
+        if not self._is_spliced:
             return [super().encode(value)]
         if self.options.strict:
             self._normalise(value)
@@ -91,7 +91,7 @@ class PackedCodec(TreeWriter[T]):
 
     def decode(self, data: Buffer, *, copy: bool = True) -> T:
         """See `Codec.decode`."""
-        if self._has_blobs:
+        if self._is_spliced:
             data = self._flat(data)
             if len(data) >= BIG:
                 spans = big_spans(data, BIG)
@@ -106,7 +106,7 @@ class PackedCodec(TreeWriter[T]):
             return self.decode(parts[0], copy=copy)
         if sum(map(len, parts)) > self.options.limits.bytes:
             raise DecodeError("the segments together are more than limits.bytes", codec=self.name)
-        found = unsplice(parts) if self._has_blobs else None
+        found = unsplice(parts) if self._is_spliced else None
         if found is None:
             raise DecodeError(f"these {len(parts)} segments are not those of one message", codec=self.name)
         return self._decode_lifted(None, *found, copy=copy, parts=parts)

@@ -59,9 +59,17 @@ def tree_writer(schema: Schema, form: Form, options: Options, normaliser: Normal
     return Writer(schema, form, options, normaliser).compile()
 
 
-def tree_builder(schema: Schema, form: Form, options: Options, normaliser: Normaliser) -> Callable[[Any], Any]:
-    """As `tree_writer`, but what stands as itself is not looked at: with the guard on, it is still to be checked."""
-    return Writer(schema, form, options, normaliser, trusts=True).compile()
+def tree_builder(
+    schema: Schema, form: Form, options: Options, normaliser: Normaliser, owns: frozenset[str] = frozenset()
+) -> Callable[[Any], Any]:
+    """As `tree_writer`, but what stands as itself is not looked at: with the guard on, it is still to be checked.
+
+    Parameters
+    ----------
+    owns
+        The records whose values may be changed: new dicts of all their fields in the schema's order.
+    """
+    return Writer(schema, form, options, normaliser, trusts=True, owns=owns).compile()
 
 
 def tree_splicer(
@@ -83,8 +91,10 @@ class Writer(Walk):
         *,
         blobs: bool = False,
         trusts: bool = False,
+        owns: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(schema, form, options, "write", blobs=blobs, trusts=trusts)
+        self.owns = owns
         self.sort = options.deterministic
         self.keeps_order = self.guard and not self.sort and is_plain(schema, form)
         self.normaliser = normaliser
@@ -344,6 +354,9 @@ class Writer(Walk):
         return f"{x}.{name}" if plain else f"getattr({x}, {self.known(name)})"
 
     def dict_(self, record: Record) -> None:
+        if self.is_owned(record):
+            self.owned_dict(record)
+            return
         if self.keeps_order:
             self.same_dict(record)
             return
@@ -383,6 +396,34 @@ class Writer(Walk):
                 self.replace(key, x, old)
         self.source.line(f"if count != len(v): {self.normal(Ref(record.name))}(v)")
         self.source.line("return out")
+
+    def is_owned(self, record: Record) -> bool:
+        """Whether a dict can become its own tree: it has the names and the order of one."""
+        # A new tree would have what is required first.
+        required = [item.required for item in record.fields]
+        return record.name in self.owns and required == sorted(required, reverse=True)
+
+    def owned_dict(self, record: Record) -> None:
+        """The dict itself, in which what does not stand as itself is replaced."""
+        for item in record.fields:
+            if not self.is_ready(item.type):
+                x, key = self.source.variable(), self.known(item.name)
+                self.source.line(f"{x} = v[{key}]")
+                self.field(item.type, x)
+                self.source.line(f"v[{key}] = {x}")
+        self.source.line("return v")
+
+    def is_ready(self, type_: Type, _seen: frozenset[str] = frozenset()) -> bool:
+        """Whether values that may be changed are their own trees as they are."""
+        if self.is_trusted(type_):
+            return True
+        match type_:
+            case List(item=item, container="list"):
+                return self.is_ready(item, _seen)
+            case Ref(name) if name not in _seen:
+                record = self.schema.record(name)
+                return self.is_owned(record) and all(self.is_ready(item.type, _seen | {name}) for item in record.fields)
+        return False
 
     def replace(self, key: str, x: str, old: str) -> None:
         with self.source.block(f"if {x} is not {old}:"):
