@@ -238,7 +238,7 @@ def test_nothing_is_leaked_by_values_trees_and_codecs():
 
 def test_bad_programs_are_refused():
     rest = {
-        "checks": True, "finite": False, "surrogates": False, "can_write": True, "can_read": True, "limits": (1, 1, 1),
+        "checks": True, "finite": False, "surrogates": False, "can_write": True, "can_read": True, "ends_apart": False, "limits": (1, 1, 1),
         **dict.fromkeys(("dumps", "loads", "encode", "decode", "write", "read"), print),
     }  # fmt: skip
     node = native.node_of

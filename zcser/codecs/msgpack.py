@@ -28,9 +28,10 @@ class MsgpackCodec(PackedCodec[T]):
 
     def __init__(self, schema: Schema, options: Options) -> None:
         super().__init__(schema, options)
-        # msgpack refuses keys that are neither str nor bytes unless it is told that they are meant.
-        loads = functools.partial(msgpack.unpackb, strict_map_key=not self._has_other_keys)
-        self._loads = loads  # type: ignore[method-assign]
+        self._loads = msgpack.unpackb  # type: ignore[method-assign]
+        if self._has_other_keys:
+            # It refuses keys that are neither str nor bytes unless it is told that they are meant.
+            self._loads = functools.partial(msgpack.unpackb, strict_map_key=False)  # type: ignore[method-assign]
         self._dumps = _packing()  # type: ignore[method-assign]
         self._seal()
 

@@ -1,7 +1,7 @@
 """MessagePack by ormsgpack: orjson's design for this wire.
 
 ormsgpack alone passes over whatever stands behind a message. So a message is read as the first item of an array whose
-second one is a mark: where bytes are left over, the mark is not what follows.
+second one is a mark: where bytes are left over, the mark is not what follows. The C part finds the end itself.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class OrmsgpackCodec(PackedCodec[T]):
             dumps = functools.partial(dumps, option=ormsgpack.OPT_NON_STR_KEYS)
             loads = functools.partial(loads, option=ormsgpack.OPT_NON_STR_KEYS)
         self._dumps = dumps  # type: ignore[method-assign]
-        self._loads = loads if options.guard == "off" else _whole(loads)  # type: ignore[method-assign]
+        self._loads = loads  # type: ignore[method-assign]
+        if options.guard == "on":
+            self._loads, self._bare_loads = _whole(loads), loads  # type: ignore[method-assign]
         self._seal()
 
     @classmethod

@@ -12,6 +12,7 @@ class Coder:
         surrogates: bool,
         can_write: bool,
         can_read: bool,
+        ends_apart: bool,
         limits: tuple[int, int, int],
         dumps: Callable[[Any], bytes] | None,
         loads: Callable[[Any], Any],

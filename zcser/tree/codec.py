@@ -43,6 +43,9 @@ class TreeReader(Codec[T]):
     splices: ClassVar[bool] = False
     """Whether `encode` and `decode` have ways of their own for what may be big."""
 
+    _bare_loads: Callable[[Any], Any] | None = None
+    """The loader of MessagePack, where it passes over what stands behind a message and `_loads` does not."""
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if hasattr(cls, "form"):
@@ -87,7 +90,8 @@ class TreeReader(Codec[T]):
             self.form,
             self.options,
             dumps=dumps,
-            loads=self._loads,
+            loads=self._bare_loads or self._loads,
+            ends_apart=self._bare_loads is not None,
             encode=encode,
             decode=self.decode,
             write=write,
@@ -97,7 +101,14 @@ class TreeReader(Codec[T]):
     def _tree_coder(self, dumps: Callable[[Any], bytes] | None) -> _tree.Coder | None:
         if not self.guards_in_c or self.options.guard == "off":
             return None
-        return make_tree_coder(self.schema, self.form, self.options, dumps=dumps, loads=self._loads)
+        return make_tree_coder(
+            self.schema,
+            self.form,
+            self.options,
+            dumps=dumps,
+            loads=self._bare_loads or self._loads,
+            ends_apart=self._bare_loads is not None,
+        )
 
     def _reader(self, *, copy: bool) -> Callable[[Any], Any]:
         """A function from a tree to its value."""

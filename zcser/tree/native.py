@@ -71,6 +71,7 @@ def make_coder(
     decode: Callable[..., Any],
     write: Callable[[Any], Any] | None,
     read: Callable[[Any], Any],
+    ends_apart: bool = False,
 ) -> _tree.Coder | None:
     """The C part of a codec; None where Python was chosen, or it has nothing to do.
 
@@ -84,13 +85,15 @@ def make_coder(
         What the codec does without the C part.
     write, read
         From value to tree, and back.
+    ends_apart
+        `loads` passes over what stands behind a message of MessagePack, so that C has to find its end.
     """
     if backend == "pure" or form.shares or not is_plain(schema, form):
         return None
     if form.key_fault is not None and any(isinstance(part, Map) for part in parts_of(schema)):
         return None
     program = Program(schema, form, skips_unknown=options.unknown_fields != "refuse")
-    return _coder(program, options, dumps, loads, encode, decode, write, read)
+    return _coder(program, options, dumps, loads, encode, decode, write, read, ends_apart=ends_apart)
 
 
 class NoTreeError(Exception):
@@ -108,6 +111,7 @@ def make_tree_coder(
     *,
     dumps: Callable[[Any], bytes] | None,
     loads: Callable[[Any], Any],
+    ends_apart: bool = False,
     program: Program | None = None,
 ) -> _tree.Coder | None:
     """The C part for the trees of a schema whose values are objects; None as in `make_coder`.
@@ -116,7 +120,7 @@ def make_tree_coder(
 
     Parameters
     ----------
-    schema, form, options, dumps, loads
+    schema, form, options, dumps, loads, ends_apart
         As of `make_coder`.
     program
         Of trees that are not those of `zcser.tree.form`.
@@ -127,7 +131,7 @@ def make_tree_coder(
         if not is_plain_tree(schema, form):
             return None
         program = Program(schema, form, skips_unknown=options.unknown_fields != "refuse")
-    return _coder(program, options, dumps, loads, _refuse, _refuse, _refuse, _refuse)
+    return _coder(program, options, dumps, loads, _refuse, _refuse, _refuse, _refuse, ends_apart=ends_apart)
 
 
 def _coder(
@@ -136,6 +140,7 @@ def _coder(
     dumps: Callable[[Any], bytes] | None,
     loads: Callable[[Any], Any],
     *slow: Any,
+    ends_apart: bool,
 ) -> _tree.Coder:
     from zcser.native import _tree
 
@@ -150,6 +155,7 @@ def _coder(
         surrogates=form.surrogates,
         can_write=dumps is not None and not options.deterministic and not options.strict,
         can_read=not any(isinstance(p, List) and p.container == "tuple" for p in parts_of(schema)),
+        ends_apart=ends_apart,
         limits=(options.limits.depth, options.limits.elements, options.limits.bytes),
         dumps=dumps,
         loads=loads,

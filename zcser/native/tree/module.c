@@ -46,15 +46,15 @@ static void coder_dealloc(Coder *self)
 
 static PyObject *coder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"nodes",     "root",     "checks", "finite", "surrogates", "can_write", "can_read",
-                            "limits",    "dumps",    "loads",  "encode", "decode",     "write",     "read",
-                            NULL};
+    static char *names[] = {"nodes",      "root",   "checks", "finite", "surrogates", "can_write", "can_read",
+                            "ends_apart", "limits", "dumps",  "loads",  "encode",     "decode",    "write",
+                            "read",       NULL};
     PyObject *nodes, *given[CALL_COUNT];
     Py_ssize_t root, depth, elements, bytes;
-    int checks, finite, surrogates, can_write, can_read;
+    int checks, finite, surrogates, can_write, can_read, ends_apart;
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!nppppp(nnn)OOOOOO", names, &PyTuple_Type, &nodes, &root, &checks, &finite, &surrogates,
-            &can_write, &can_read, &depth, &elements, &bytes, &given[0], &given[1], &given[2], &given[3], &given[4],
+            args, kwargs, "O!npppppp(nnn)OOOOOO", names, &PyTuple_Type, &nodes, &root, &checks, &finite, &surrogates,
+            &can_write, &can_read, &ends_apart, &depth, &elements, &bytes, &given[0], &given[1], &given[2], &given[3], &given[4],
             &given[5])) {
         return NULL;
     }
@@ -67,6 +67,7 @@ static PyObject *coder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->surrogates = surrogates;
     self->can_write = can_write;
     self->can_read = can_read;
+    self->ends_apart = ends_apart;
     self->depth = depth < DEEPEST ? depth : DEEPEST;
     self->elements = elements;
     self->bytes = bytes;
@@ -136,7 +137,8 @@ static PyObject *coder_decode(Coder *self, PyObject *const *args, Py_ssize_t nar
     PyObject *data = args[0], *copy = named == 1 ? args[1] : Py_True;
     /* An item takes a byte or more: no more items than bytes. */
     if (self->can_read && (copy == Py_True || !self->has_bytes) && PyBytes_CheckExact(data) && PyBytes_GET_SIZE(data) <= self->bytes
-        && PyBytes_GET_SIZE(data) <= self->elements) {
+        && PyBytes_GET_SIZE(data) <= self->elements
+        && (!self->ends_apart || is_whole_message(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)))) {
         PyObject *tree = PyObject_CallOneArg(self->loads, data);
         if (tree != NULL) {
             PyObject *value;

@@ -91,6 +91,12 @@ static int walk_message(const uint8_t *message, uint64_t size, uint64_t least, u
     return at == size;
 }
 
+bool is_whole_message(const char *message, Py_ssize_t size)
+{
+    /* No bin is as large as the least that is looked for: there is no list for it. */
+    return walk_message((const uint8_t *)message, (uint64_t)size, UINT64_MAX, (uint64_t)size, NULL) == 1;
+}
+
 PyObject *find_spans(PyObject *module, PyObject *args)
 {
     (void)module;

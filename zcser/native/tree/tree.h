@@ -82,6 +82,7 @@ typedef struct {
     bool surrogates;       /* The library would take lone ones. */
     bool can_write;        /* Every normal value is its own tree. */
     bool can_read;
+    bool ends_apart;       /* Reading MessagePack, `loads` passes over what stands behind the message. */
     bool has_bytes;        /* Of a tree: a value that aliases them is Python's to make. */
     Py_ssize_t depth;      /* Not over DEEPEST. */
     Py_ssize_t elements;
@@ -106,7 +107,9 @@ bool fits(Coder *coder, PyObject *value);
    -1 with an exception. */
 int settle(Coder *coder, PyObject *tree, PyObject **made);
 
-/* spans.c */
+/* spans.c: whether bytes are one message of MessagePack, to their end. */
+bool is_whole_message(const char *message, Py_ssize_t size);
+
 PyObject *find_spans(PyObject *module, PyObject *args);
 
 #endif
