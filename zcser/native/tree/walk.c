@@ -25,71 +25,62 @@ typedef struct {
 
 static Verdict check_rest(const Walk *walk, const Node *node, PyObject *object, PyObject **made, Py_ssize_t level);
 
-/* The value of an int where it is one digit, or two where their place is known; false: there are more. */
-static inline bool is_small(PyObject *number, int64_t *value)
+#if PY_VERSION_HEX < 0x030C0000 && PYLONG_BITS_IN_DIGIT == 30
+static inline Verdict is_in_range(const Node *node, PyObject *number)
 {
-#if PY_VERSION_HEX >= 0x030C0000
-    if (!PyUnstable_Long_IsCompact((PyLongObject *)number)) {
-        return false;
-    }
-    *value = PyUnstable_Long_CompactValue((PyLongObject *)number);
-    return true;
-#else
     const digit *digits = ((PyLongObject *)number)->ob_digit;
-    switch (Py_SIZE(number)) {
-    case 0:
-        *value = 0;
-        return true;
-    case 1:
-        *value = digits[0];
-        return true;
-    case -1:
-        *value = -(int64_t)digits[0];
-        return true;
+    Py_ssize_t size = Py_SIZE(number); /* Below zero where the number is. */
+    uint64_t magnitude = 0;
+    switch (Py_ABS(size)) {
+    case 3:
+        if (digits[2] >> 4 != 0) { /* Over 64 bits. */
+            return MISFIT;
+        }
+        magnitude = (uint64_t)digits[2] << 60 | (uint64_t)digits[1] << 30 | digits[0];
+        break;
     case 2:
-        *value = (int64_t)digits[1] << PyLong_SHIFT | digits[0];
-        return true;
+        magnitude = (uint64_t)digits[1] << 30 | digits[0];
+        break;
+    case 1:
+        magnitude = digits[0];
+        break;
+    case 0:
+        break;
     default:
-        return false;
+        return MISFIT;
     }
-#endif
+    if (size < 0) {
+        return node->low < 0 && magnitude <= 0 - (uint64_t)node->low;
+    }
+    return magnitude <= node->high && (node->low <= 0 || magnitude >= (uint64_t)node->low);
 }
-
-static Verdict is_large_in_range(const Node *node, PyObject *number)
+#else
+static Verdict is_in_range(const Node *node, PyObject *number)
 {
     int overflow = 0;
-    int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    int64_t value;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (PyUnstable_Long_IsCompact((PyLongObject *)number)) {
+        value = PyUnstable_Long_CompactValue((PyLongObject *)number);
+    } else
+#endif
+    {
+        value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    }
     if (overflow == 0) {
         return value >= node->low && (value < 0 || (uint64_t)value <= node->high);
     }
     if (overflow < 0 || node->high <= INT64_MAX) {
         return MISFIT;
     }
-#if PY_VERSION_HEX < 0x030C0000 && PYLONG_BITS_IN_DIGIT == 30
-    /* Three digits, as it is over 63 bits. */
-    const digit *digits = ((PyLongObject *)number)->ob_digit;
-    if (Py_SIZE(number) != 3 || digits[2] >> 4 != 0) {
-        return MISFIT;
-    }
-    uint64_t large = (uint64_t)digits[2] << 60 | (uint64_t)digits[1] << 30 | digits[0];
-#else
     uint64_t large = PyLong_AsUnsignedLongLong(number);
     if (large == UINT64_MAX && PyErr_Occurred()) {
         PyErr_Clear();
         return MISFIT;
     }
-#endif
     return large <= node->high;
 }
-
-static inline Verdict is_in_range(const Node *node, PyObject *number)
-{
-    int64_t value;
-    if (is_small(number, &value)) {
-        return value >= node->low && (value < 0 || (uint64_t)value <= node->high);
-    }
-    return is_large_in_range(node, number);
-}
+#endif
 
 /* Whether a part fits; *made is set to what is to stand in its place, if something is. */
 static inline Verdict check(const Walk *walk, const Node *node, PyObject *object, PyObject **made, Py_ssize_t level)
