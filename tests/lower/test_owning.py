@@ -89,3 +89,14 @@ def test_a_codec_that_changes_what_lowering_made_gives_what_one_does_that_does_n
             setattr(value, place, junk)
             assert outcome(one.encode, value) == outcome(other.encode, value)
             assert difference(outcome(one.convert, value), outcome(other.convert, value)) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_that_stands_as_its_field_is_no_dict_to_change(name):
+    pydantic = pytest.importorskip("pydantic")
+    tags = pydantic.RootModel[list[str]]
+    model = pydantic.create_model("Model", tags=(tags, ...), more=(list[tags], ...), day=(date, ...))
+    value = model(tags=tags(["a"]), more=[tags([]), tags(["b"])], day=date(1970, 1, 2))
+    codec = registry.codec(name, model)
+    assert codec.decode(codec.encode(value)) == value
+    assert codec.dump(codec.convert(value)) == codec.encode(value)

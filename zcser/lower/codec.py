@@ -174,10 +174,9 @@ class _Around(Codec[T]):
 
 def _fresh_dicts(lowering: Lowering) -> frozenset[str]:
     """The records that lowering makes a dict of an object."""
-    made = lowering.records
-    return frozenset(
-        name for name in made if lowering.schema.record(name).cls is not None and lowering.wire.record(name).cls is None
-    )
+    objects = {name for name in lowering.records if lowering.schema.record(name).cls is not None}
+    # A transparent record has none in the wire schema.
+    return frozenset(record.name for record in lowering.wire.records if record.cls is None and record.name in objects)
 
 
 def _after(lower: Callable[[Any], Any], call: Callable[[Any], Any], slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
