@@ -87,12 +87,13 @@ def tensor_reader(type_: Tensor, *, native_bytes: bool, copy: bool) -> Callable[
                 and (is_of_any_shape or shape_fits(type_, shape))
                 and len(tree) == 3
                 and tree.__class__ is dict
-                and not blobs
             ):
                 data = elements if native_bytes else bytes_of_text(elements)
-                if data.__class__ is bytes:
+                if blobs:
+                    data = lifted(data, blobs)
+                if data.__class__ is bytes or data.__class__ is memoryview:
                     # numpy bounds the extents, and takes no more memory than there is.
-                    array: Array = np.ndarray(shape, dtype_named(name), data)
+                    array: Array = np.ndarray(shape, dtype_named(name), _memory(data))
                     if array.nbytes == len(data):
                         return array.copy() if copy else array if array.flags.aligned else frozen_copy(array)
         except Exception:  # noqa: BLE001, S110 - whatever it is, there are words for it below
@@ -147,11 +148,14 @@ def _shaped(data: Any, dtype: np.dtype[Any], shape: list[int]) -> Array:
         return found
     try:
         # np.ndarray rather than frombuffer: it takes ml_dtypes and shapes with a zero in them.
-        # But it lets go of a memoryview for what lies below it, which may be writable.
-        memory = np.frombuffer(data, np.uint8) if data.__class__ is memoryview else data
-        return np.ndarray(tuple(shape), dtype, buffer=memory)
+        return np.ndarray(tuple(shape), dtype, buffer=_memory(data))
     except ValueError as error:
         raise BadTree(f"shape {shape}: {error}") from None
+
+
+def _memory(data: bytes | memoryview) -> Any:
+    """What ``np.ndarray`` is to stand on: it lets go of a memoryview for what lies below it, which may be writable."""
+    return np.frombuffer(data, np.uint8) if data.__class__ is memoryview else data
 
 
 def _check_shape(type_: Tensor, shape: Any) -> None:
