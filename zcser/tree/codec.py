@@ -59,7 +59,7 @@ class TreeReader(Codec[T]):
         self._read_nocopy = self._reader(copy=False)
         parts = parts_of(schema)
         self._has_bytes = any(isinstance(part, Bytes) for part in parts)
-        self._may_alias = self._has_bytes or any(isinstance(part, Tensor) for part in parts)
+        self._has_tensors = any(isinstance(part, Tensor) for part in parts)
         self._is_spliced = self.splices and any(map(may_be_big, parts))
         self._delimited = self.ends_itself or not _may_be_number(schema.root)
 
@@ -72,10 +72,12 @@ class TreeReader(Codec[T]):
                 self._read_nocopy = coder.read
             self.decode = coder.decode  # type: ignore[method-assign]
         elif (trees := self._tree_coder(None)) is not None:
-            open_ = tree_opener(self.schema, self.form, self.options)
+            open_ = alias = tree_opener(self.schema, self.form, self.options, copy=True)
             self.restore = checked(trees.read, open_, self.restore)  # type: ignore[assignment, method-assign]
+            if self._has_tensors:
+                alias = tree_opener(self.schema, self.form, self.options, copy=False)
             if not self._is_spliced:
-                self.decode = decoding(trees.decode, open_, self.decode, aliases=self._may_alias)  # type: ignore[method-assign]
+                self.decode = decoding(trees.decode, open_, None if self._has_bytes else alias, self.decode)  # type: ignore[method-assign]
         elif self.options.guard == "off":
             self.restore = unchecked(self._read, self.restore)  # type: ignore[assignment, method-assign]
         super()._seal()

@@ -39,14 +39,15 @@ def composed(first: Call, then: Call) -> Call:
     return call
 
 
-def decoding(decode_tree: Call, open_: Call, slow: Callable[..., Any], *, aliases: bool) -> Callable[..., Any]:
-    """`decode`: the C part has the library read a tree, and checks it. Where it may hold bytes, it does no aliasing."""
+def decoding(decode_tree: Call, open_: Call, alias: Call | None, slow: Callable[..., Any]) -> Callable[..., Any]:
+    """`decode`: the C part has the library read a tree, and checks it; `open_`, or without copies `alias`, does the rest."""
 
     def decode(data: Buffer, *, copy: bool = True) -> Any:
-        if aliases and not copy:
+        opens = open_ if copy else alias
+        if opens is None:
             return slow(data, copy=False)
         try:
-            return open_(decode_tree(data))
+            return opens(decode_tree(data))
         except Exception:  # noqa: BLE001 - rule 2
             return slow(data, copy=copy)
 

@@ -77,10 +77,10 @@ def tree_readers(
     return Reader(schema, form, options, copy=copy, lifts=lifts).compile(types)
 
 
-def tree_opener(schema: Schema, form: Form, options: Options) -> Callable[[Any], Any]:
-    """As `tree_reader`, from a tree that was checked and whose builtins are what they stand for."""
+def tree_opener(schema: Schema, form: Form, options: Options, *, copy: bool) -> Callable[[Any], Any]:
+    """As `tree_reader`, from a tree that was checked and whose builtins are what they stand for; so bytes stay bytes."""
     unguarded = dataclasses.replace(options, guard="off", strict=False)
-    return Reader(schema, form, unguarded, copy=True, trusts=True).compile([schema.root])[0]
+    return Reader(schema, form, unguarded, copy=copy, trusts=True).compile([schema.root])[0]
 
 
 class Reader(Walk):
