@@ -78,10 +78,9 @@ class FlatbuffersCodec(Codec[T]):
         for operation in (
             "encode", "encode_into", "encode_segments", "encoded_size", "decode", "decode_segments"
         ):  # fmt: skip
-            setattr(self, operation, getattr(self._engine, operation))
+            self._quicken(**{operation: getattr(self._engine, operation)})
         if options.guard == "on":
-            self.view = self._engine.view  # type: ignore[method-assign]
-            self.view_segments = self._engine.view_segments  # type: ignore[method-assign]
+            self._quicken(view=self._engine.view, view_segments=self._engine.view_segments)
         self._seal()
 
     def _refuse(self, value: Any) -> Any:

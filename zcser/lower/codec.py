@@ -90,7 +90,7 @@ class _Around(Codec[T]):
         self._show = Lifter(self._conversion, self.name).show(root)
         if not options.strict:
             for name, call in self._codec._owning_calls(_fresh_dicts(lowering)).items():
-                setattr(self, name, _after(self._lower_normal, call, getattr(self, name)))
+                self._quicken(**{name: _after(self._lower_normal, call, getattr(self, name))})
         self._seal()
 
     def __reduce__(self) -> tuple[Any, ...]:

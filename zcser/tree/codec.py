@@ -12,7 +12,7 @@ from zcser.core.codec import Codec, CodecInfo
 from zcser.core.errors import DecodeError, EncodeError
 from zcser.core.options import Options
 from zcser.schema.depth import refuse_deep
-from zcser.schema.model import Bytes, Enum, Float, Int, Optional, Schema, Tensor, Union
+from zcser.schema.model import Bytes, Enum, Float, Int, Optional, Schema, Union
 from zcser.schema.normal import Normaliser
 from zcser.tree.explain import explain
 from zcser.tree.form import Form, may_be_big, parts_of, refuse_unfit
@@ -59,7 +59,6 @@ class TreeReader(Codec[T]):
         self._read_nocopy = self._reader(copy=False)
         parts = parts_of(schema)
         self._has_bytes = any(isinstance(part, Bytes) for part in parts)
-        self._has_tensors = any(isinstance(part, Tensor) for part in parts)
         self._is_spliced = self.splices and any(map(may_be_big, parts))
         self._delimited = self.ends_itself or not _may_be_number(schema.root)
 
@@ -70,16 +69,15 @@ class TreeReader(Codec[T]):
             self._read = coder.read
             if not self._has_bytes:
                 self._read_nocopy = coder.read
-            self.decode = coder.decode  # type: ignore[method-assign]
+            self._quicken(decode=coder.decode)
         elif (trees := self._tree_coder(None)) is not None:
-            open_ = alias = tree_opener(self.schema, self.form, self.options, copy=True)
-            self.restore = checked(trees.read, open_, self.restore)  # type: ignore[assignment, method-assign]
-            if self._has_tensors:
-                alias = tree_opener(self.schema, self.form, self.options, copy=False)
+            open_ = tree_opener(self.schema, self.form, self.options, copy=True)
+            self._quicken(restore=checked(trees.read, open_, self.restore))
             if not self._is_spliced:
-                self.decode = decoding(trees.decode, open_, None if self._has_bytes else alias, self.decode)  # type: ignore[method-assign]
+                alias = None if self._has_bytes else tree_opener(self.schema, self.form, self.options, copy=False)
+                self._quicken(decode=decoding(trees.decode, open_, alias, self.decode))
         elif self.options.guard == "off":
-            self.restore = unchecked(self._read, self.restore)  # type: ignore[assignment, method-assign]
+            self._quicken(restore=unchecked(self._read, self.restore))
         super()._seal()
 
     def _coder(
@@ -210,9 +208,12 @@ class TreeWriter(TreeReader[T]):
             return {}
         build, trees = self._builder(fresh), self._trees
         if trees is None:
-            return {} if self._guarded else {"convert": build}
-        calls = {"convert": composed(build, trees.write)}
-        return calls if self._is_spliced else {**calls, "encode": composed(build, trees.encode)}
+            calls = {} if self._guarded else {"convert": build}
+        else:
+            calls = {"convert": composed(build, trees.write)}
+            if not self._is_spliced:
+                calls["encode"] = composed(build, trees.encode)
+        return {name: call for name, call in calls.items() if self._is_own(name)}
 
     def _normaliser(self) -> Callable[..., Normaliser]:
         if writes_numbers(self.form, self.options):
@@ -225,15 +226,15 @@ class TreeWriter(TreeReader[T]):
             coder = self._coder(self._dumps, self.encode, self._write)
             if coder is not None:
                 self._write = coder.write if self._guarded else None
-                self.encode = coder.encode  # type: ignore[assignment, method-assign]
+                self._quicken(encode=coder.encode)
             elif (trees := self._tree_coder(self._dumps)) is not None:
                 self._trees = trees
                 build = self._builder()
-                self.convert = checked(build, trees.write, self.convert)  # type: ignore[assignment, method-assign]
+                self._quicken(convert=checked(build, trees.write, self.convert))
                 if not self._is_spliced:
-                    self.encode = checked(build, trees.encode, self.encode)  # type: ignore[assignment, method-assign]
+                    self._quicken(encode=checked(build, trees.encode, self.encode))
             elif self._write is not None and not self._guarded:
-                self.convert = unchecked(self._write, self.convert)  # type: ignore[assignment, method-assign]
+                self._quicken(convert=unchecked(self._write, self.convert))
         super()._seal()
 
     def _dumps(self, tree: Any, /) -> bytes:
