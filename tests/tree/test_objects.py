@@ -116,18 +116,18 @@ def test_damaged_trees_make_equal_objects(name, unknown_fields, monkeypatch):
         assert_alike(found, outcome(other.restore, copy.deepcopy(tree)))
 
 
-def test_all_schemas_of_objects_are_written_and_read_alike(monkeypatch):
-    for name in {"json", "msgpack", WRITERS[-1]}:
-        for case, schema in CASES.items():
-            if all(record.cls is None for record in schema.records) or registry.check(name, schema):
-                continue
-            one, other = codecs(name, schema, monkeypatch)
-            for value in samples(schema, 3):
-                found = outcome(one.encode, value)
-                assert found == outcome(other.encode, value), case
-                if isinstance(found, bytes):
-                    assert found == one.dump(one.convert(value)), case
-                    assert_alike(one.restore(one.load(found)), other.restore(other.load(found)))
+@pytest.mark.parametrize("name", sorted({"json", "msgpack", WRITERS[-1]}))
+def test_all_schemas_of_objects_are_written_and_read_alike(name, monkeypatch):
+    for case, schema in CASES.items():
+        if all(record.cls is None for record in schema.records) or registry.check(name, schema):
+            continue
+        one, other = codecs(name, schema, monkeypatch)
+        for value in samples(schema, 3):
+            found = outcome(one.encode, value)
+            assert found == outcome(other.encode, value), case
+            if isinstance(found, bytes):
+                assert found == one.dump(one.convert(value)), case
+                assert_alike(one.restore(one.load(found)), other.restore(other.load(found)))
 
 
 @pytest.mark.parametrize("name", NAMES)

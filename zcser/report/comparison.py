@@ -130,9 +130,11 @@ def _table(payload: str, runs: Sequence[Labelled], grids: Sequence[Grid]) -> Tab
     columns, entries = [], []
     for operation, title in COST_COLUMNS.items():
         if any(grid.cost(codec, operation) is not None for grid in grids for codec in codecs):
-            for place, (label, _) in enumerate(runs):
+            keys = [(codec, operation) for codec in codecs]
+            for (label, result), grid in zip(runs, grids, strict=True):
+                its = {} if grid is grids[0] else grids[0].cells
                 columns.append(Column(f"{title}, {label}", operation))
-                entries.append([_cost(payload, codec, operation, runs, place) for codec in codecs])
+                entries.append([_cost(grid.cells.get(key), its.get(key), runs[0][1], result) for key in keys])
     for grid, (label, _) in zip(grids, runs, strict=True):
         columns.append(Column(f"size, {label}", "size"))
         entries.append([_size(grid.cells.get((codec, "encode"))) for codec in codecs])
@@ -149,20 +151,20 @@ def _size(cell: Cell | None) -> Entry:
     return Entry(bytes_text(cell.size.wire_bytes), value=cell.size.wire_bytes)
 
 
-def _cost(payload: str, codec: str, operation: str, runs: Sequence[Labelled], place: int) -> Entry:
-    cell, first = (result.cell(payload, codec, operation) for _, result in (runs[place], runs[0]))
+def _cost(cell: Cell | None, its: Cell | None, first: Result, other: Result) -> Entry:
+    """What stands for a cell; `its` is the same one of the first run, None in that run itself."""
     if cell is None or cell.status != "ok" or cell.cost is None:
         return (
             NOT_TAKEN if cell is None or cell.status == "ok" else ABSENT if cell.status == "unsupported" else _bad(cell)
         )
     shown = Entry(duration_text(cell.cost.p10_ns), value=cell.cost.p10_ns)
-    relation = None if place == 0 else _against(runs[0][1], runs[place][1], cell)
-    if relation is None or first is None or first.cost is None:
+    relation = None if its is None else _against(its, cell, first, other)
+    if relation is None or its is None or its.cost is None:
         return shown
     if relation in ("tie", "other writer"):
         # No difference is shown: it is not to catch the eye.
         return Entry(shown.text, relation, emphasis="muted", value=shown.value)
-    more, less = (cell.cost, first.cost) if relation == "slower" else (first.cost, cell.cost)
+    more, less = (cell.cost, its.cost) if relation == "slower" else (its.cost, cell.cost)
     ratio = ratio_text(more.p10_ns / less.p10_ns) if less.p10_ns > 0 else "?"
     return Entry(shown.text, f"{relation} {ratio}", value=shown.value)
 
@@ -171,10 +173,9 @@ def _bad(cell: Cell) -> Entry:
     return Entry(one_line(cell.status), emphasis="bad")
 
 
-def _against(first: Result, other: Result, cell: Cell) -> str | None:
-    """How a cell of the other run stands to the same of the first; None where the two cannot be compared."""
-    its = first.cell(cell.payload, cell.codec, cell.operation)
-    if its is None or its.cost is None or cell.cost is None or {its.status, cell.status} != {"ok"}:
+def _against(its: Cell, cell: Cell, first: Result, other: Result) -> str | None:
+    """How a cell of the other run stands to the same one of the first; None where the two cannot be compared."""
+    if its.cost is None or cell.cost is None or {its.status, cell.status} != {"ok"}:
         return None
     if not _alike(cell.payload, cell.operation, first, other):
         return None
@@ -193,8 +194,12 @@ def _alike(payload: str, operation: str, first: Result, other: Result) -> bool:
 
 def _count(first: Labelled, other: Labelled) -> str:
     """One sentence on all costs of two runs, whichever table they stand in."""
-    cells = [cell for cell in other[1].cells if cell.codec != BASELINE and "derived" not in cell.flags]
-    counts = Counter(_against(first[1], other[1], cell) for cell in cells)
+    known = {(cell.payload, cell.codec, cell.operation): cell for cell in first[1].cells}
+    counts: Counter[str | None] = Counter()
+    for cell in other[1].cells:
+        its = known.get((cell.payload, cell.codec, cell.operation))
+        if its is not None and cell.codec != BASELINE and "derived" not in cell.flags:
+            counts[_against(its, cell, first[1], other[1])] += 1
     compared = {word: counts[word] for word in ("tie", "faster", "slower")}
     if not any(compared.values()):
         return f"{other[0]} against {first[0]}: no two costs can be compared."

@@ -203,9 +203,8 @@ class _Module:
             case Union(options):
                 flat = tuple(self._options(type_))
                 if flat != options:
-                    Schema(
-                        Union(flat), self.schema.records
-                    )  # which refuses options that are alike without their classes
+                    # It refuses options that are alike without their classes.
+                    Schema(Union(flat), self.schema.records)
                 return " | ".join(map(self._type, options))
             case List(item, length, container):
                 inner = self._type(item)

@@ -90,25 +90,22 @@ class TreeReader(Codec[T]):
             self.form,
             self.options,
             dumps=dumps,
-            loads=self._bare_loads or self._loads,
-            ends_apart=self._bare_loads is not None,
             encode=encode,
             decode=self.decode,
             write=write,
             read=self._read,
+            **self._loading,
         )
 
     def _tree_coder(self, dumps: Callable[[Any], bytes] | None) -> _tree.Coder | None:
         if not self.guards_in_c or self.options.guard == "off":
             return None
-        return make_tree_coder(
-            self.schema,
-            self.form,
-            self.options,
-            dumps=dumps,
-            loads=self._bare_loads or self._loads,
-            ends_apart=self._bare_loads is not None,
-        )
+        return make_tree_coder(self.schema, self.form, self.options, dumps=dumps, **self._loading)
+
+    @property
+    def _loading(self) -> dict[str, Any]:
+        """How the C part has a message read: it finds the end of one itself, if there is a loader that does not."""
+        return {"loads": self._bare_loads or self._loads, "ends_apart": self._bare_loads is not None}
 
     def _reader(self, *, copy: bool) -> Callable[[Any], Any]:
         """A function from a tree to its value."""
