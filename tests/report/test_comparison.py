@@ -2,7 +2,9 @@
 
 import dataclasses
 
-from tests.report.results import around, cell, payload, result
+from tests.report.page.absurd import ABSURD
+from tests.report.results import around, cell, payload, realistic, result
+from zcser.report import markdown, plain
 from zcser.report.comparison import comparison_document
 from zcser.report.document import document_of
 
@@ -93,3 +95,16 @@ def test_runs_without_a_payload_in_common_are_not_compared():
         "no payload is in the first run and in another one, so that no figures can be set beside each other",
     )
     assert document.verdict == "new against old: no two costs can be compared."
+
+
+def test_absurd_results_are_compared_without_a_crash():
+    for name, made in ABSURD.items():
+        for runs in ([("old", realistic()), ("new", made)], [("old", made), ("new", realistic())]):
+            document = comparison_document(runs)
+            assert document.verdict.startswith("new against old"), name
+            assert markdown.render(document)
+            assert plain.render(document, 80)
+        # A run and itself differ in nothing.
+        assert comparison_document([("a", made), ("b", made)]).verdict.endswith(
+            ("0 lower, 0 higher.", "no two costs can be compared.")
+        ), name
